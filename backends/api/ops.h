@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The closed list of operations that a device executes (or, on the simulator, prices). Matrices are
+// dense and row-major; `dtype` is that of activations, weights and KV alike. Adapters refuse spans
+// that are too short for the shape with `invalid`.
+#pragma once
+#include <cstdint>
+#include <variant>
+
+#include "backends/api/buffer.h"
+#include "backends/api/dtype.h"
+
+namespace kvroof {
+
+// c[m, n] = a[m, k] * b[n, k]^T: b holds weights as checkpoints do, one row an output feature.
+struct Gemm {
+  Span a, b, c;
+  std::uint32_t m, n, k;
+  DType dtype;
+  DType out_dtype;  // f32 for logits, otherwise dtype
+};
+
+// Where one layer's K and V of a paged cache lie. The element (block, token, head, i) of K is at
+//   cache.offset + k_offset + block_table[block] * block_stride + token * token_stride
+//   + head * head_stride + i * bytes_of(dtype),   and likewise of V from v_offset. Strides in bytes.
+struct PagedKv {
+  Span cache;
+  Span block_table;  // i32[ceil((past + tokens) / block_tokens)], logical to physical block
+  std::uint64_t k_offset, v_offset, block_stride, token_stride, head_stride;
+  std::uint32_t block_tokens, kv_heads, head_dim;
+  DType dtype;
+};
+
+// Causal attention of `tokens` new queries over the `past + tokens` keys in the cache (the new ones
+// are already appended). Query t sees keys 0 .. past + t. Row t of q starts at t * q_row_bytes and
+// holds heads * head_dim elements; out is dense [tokens, heads * head_dim].
+struct Attention {
+  Span q, out;
+  std::uint64_t q_row_bytes;
+  PagedKv kv;
+  std::uint32_t tokens, past, heads;
+  float scale;  // 1 / sqrt(head_dim) as a rule
+};
+
+// residual[t] += x[t] (skipped where x.buffer is null), then out[t] = rms_norm(residual[t]) * weight.
+struct Norm {
+  Span x, residual, weight, out;
+  std::uint32_t tokens, width;
+  float epsilon;
+  DType dtype;
+};
+
+// qkv is [tokens, (heads + 2 * kv_heads) * head_dim], q then k then v. Rotates q in place and k, in
+// halves (element i with i + head_dim / 2, as Llama checkpoints expect), by position past + t and
+// inverse_frequency f32[head_dim / 2]; appends k and v to the cache at positions past + t.
+struct RopeAppend {
+  Span qkv, inverse_frequency;
+  PagedKv kv;
+  std::uint32_t tokens, past, heads;
+};
+
+// out[t, i] = silu(gate_up[t, i]) * gate_up[t, width + i]; gate_up is [tokens, 2 * width].
+struct Activation {
+  Span gate_up, out;
+  std::uint32_t tokens, width;
+  DType dtype;
+};
+
+// out[t] = table[ids[t]]; ids i32[tokens], table [vocab, width]. An id outside the table fails.
+struct Embedding {
+  Span ids, table, out;
+  std::uint32_t tokens, width, vocab;
+  DType dtype;
+};
+
+// out row i = source row index[i]; rows of row_bytes. An index outside the source fails.
+struct Gather {
+  Span source, index, out;
+  std::uint32_t rows;
+  std::uint64_t row_bytes;
+};
+
+// out row index[i] = source row i. An index outside the destination fails.
+struct Scatter {
+  Span source, index, out;
+  std::uint32_t rows;
+  std::uint64_t row_bytes;
+};
+
+using Op = std::variant<Gemm, Attention, Norm, RopeAppend, Activation, Embedding, Gather, Scatter>;
+
+}  // namespace kvroof

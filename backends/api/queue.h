@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// An in-order lane of work, asynchronous by shape: submit returns a ticket, reap returns what ended.
+#pragma once
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <variant>
+
+#include "backends/api/buffer.h"
+#include "backends/api/ops.h"
+#include "backends/api/status.h"
+
+namespace kvroof {
+
+using Nanos = std::chrono::nanoseconds;  // device time; virtual under the simulator
+using Ticket = std::uint64_t;            // per queue: 1 for the first submission, then one more each
+using Gate = std::uint64_t;              // names a gate of the device; closed until open_gate
+
+class Queue;
+
+// "When `ticket` of `queue` has completed."
+struct Point {
+  Queue* queue = nullptr;
+  Ticket ticket = 0;
+};
+
+struct Interval {
+  Nanos begin{}, end{};  // on the device's clock
+};
+
+struct Completion {
+  Ticket ticket = 0;
+  Status status;
+  std::optional<Interval> interval;  // empty where the device has no timestamps or nothing ran
+};
+
+// host: CPU work, which has a price too.
+enum class QueueKind : std::uint8_t { compute, copy_in, copy_out, disk_read, disk_write, host };
+enum class Priority : std::uint8_t { low, normal, high };
+enum class CopyMethod : std::uint8_t { dma, batch, kernel };
+
+struct Region {
+  Span source, destination;  // equal bytes, and no overlap between any two destinations
+};
+
+struct Regions {
+  std::span<const Region> list;
+  CopyMethod method = CopyMethod::dma;
+};
+
+struct Fill {
+  Span span;
+  std::uint8_t value = 0;
+};
+
+// Occupies the lane until the gate opens; what is queued behind it waits.
+struct Hold {
+  Gate gate = 0;
+};
+
+// CPU time of the serving engine, for `host` queues; a real device answers `unsupported`.
+struct Spend {
+  Nanos duration{};
+};
+
+// Fences first, then the body. Everything that Work points to is copied before submit returns.
+struct Work {
+  std::span<const Point> fences;
+  std::variant<Regions, Op, Fill, Hold, Spend> body;
+};
+
+// One in-order lane. One thread at a time may use a queue; different queues may be used at once.
+class Queue {
+ public:
+  // Drains: returns once every ticket has completed. A hold whose gate is still closed is aborted.
+  virtual ~Queue() = default;
+
+  virtual QueueKind kind() const noexcept = 0;
+
+  // Never blocks. `busy`: nothing was enqueued, and a completion will clear it. `invalid`: it can
+  // never be accepted: a fence on a ticket that was not returned yet, spans outside their buffers,
+  // regions against the queue's direction (copy_in: host to device, copy_out: device to host) or
+  // more than max_regions, an op on a copy queue. A fence on work that failed makes this one
+  // complete as `aborted` without running. A fence may name a ticket that was reaped long ago.
+  virtual Result<Ticket> submit(const Work& work) noexcept = 0;
+
+  // Completions in ticket order, each exactly once, each with its own status. Never blocks; returns
+  // how many it wrote, 0 where nothing new has completed.
+  virtual Result<std::size_t> reap(std::span<Completion> out) noexcept = 0;
+};
+
+}  // namespace kvroof

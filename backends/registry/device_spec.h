@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// The text that names a device on the command line: `host`, `sim:h100-sxm,link=pcie4x16`, `cuda:0`.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "backends/api/status.h"
+
+namespace kvroof {
+
+struct DeviceSpec {
+  std::string adapter;                         // "sim"
+  std::string selector;                        // "h100-sxm", "profile.json", "0" or empty
+  std::map<std::string, std::string> options;  // {"link": "pcie4x16"}
+  std::string profile_text;                    // filled in by the caller for `sim`: a profile's JSON
+};
+
+// adapter[:selector][,key=value]... ; `host:link=5GB/s` has no selector. `invalid` says what is
+// wrong with the text; whether such a device exists is open_device's to say.
+Result<DeviceSpec> parse_device(std::string_view text);
+
+}  // namespace kvroof

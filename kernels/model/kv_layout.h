@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a block of KV lies in the accelerator's cache: the one place that turns (layout, layer,
+// block) into byte offsets, for the ops that read it and the engine that copies it.
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "backends/api/ops.h"
+#include "kernels/model/model_shape.h"
+
+namespace kvroof {
+
+// block_first: one region a block, layer after layer inside it. layer_first: each layer's K and V
+// are arrays of their own, so a block is 2 * layers regions.
+enum class Layout : std::uint8_t { block_first, layer_first };
+
+constexpr std::string_view name(Layout layout) {
+  return layout == Layout::block_first ? "block_first" : "layer_first";
+}
+
+// Order inside one layer's K (or V) of a block is nhd: [token][kv head][head_dim].
+struct KvLayout {
+  Layout layout = Layout::block_first;
+  DType dtype = DType::bf16;
+  std::uint32_t layers = 0, kv_heads = 0, head_dim = 0, block_tokens = 16;
+  std::uint32_t blocks = 0;  // physical blocks in the cache
+
+  std::uint64_t plane_bytes() const;  // K (or V) of one layer of one block
+  std::uint64_t block_bytes() const { return 2 * layers * plane_bytes(); }
+  std::uint64_t cache_bytes() const { return blocks * block_bytes(); }
+  std::uint32_t regions_per_block() const { return layout == Layout::block_first ? 1 : 2 * layers; }
+  std::uint64_t region_bytes() const { return block_bytes() / regions_per_block(); }
+
+  // Offset of region `index` of physical block `block` in the cache. In a host chunk the regions of
+  // a block follow one another in index order, whatever the device's layout.
+  std::uint64_t region_offset(std::uint32_t block, std::uint32_t index) const;
+
+  // Strides for the ops: `cache` and `block_table` are filled in by the caller.
+  PagedKv paged(std::uint32_t layer) const;
+};
+
+KvLayout make_kv_layout(const ModelShape& shape, DType dtype, Layout layout,
+                        std::uint32_t block_tokens, std::uint32_t blocks);
+
+}  // namespace kvroof

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A transformer's forward pass over new tokens, written once over ops: it runs on any device, and
+// the simulator prices the same ops.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "backends/api/device.h"
+#include "kernels/model/kv_layout.h"
+#include "kernels/model/model_shape.h"
+
+namespace kvroof {
+
+struct PrefillConfig {
+  ModelShape shape;
+  DType dtype = DType::bf16;         // activations, weights and KV
+  KvLayout kv;                       // of the cache that requests point into
+  std::uint32_t step_tokens = 8192;  // the most tokens of one forward step, as a serving engine caps
+  std::uint64_t seed = 1;            // of the random weights
+  bool backed = true;                // false: no weights are made (simulator with data off)
+};
+
+// `tokens` new tokens of one sequence after `past` whose KV is in the cache already.
+struct PrefillRequest {
+  Span token_ids;    // device i32[tokens]
+  Span cache;        // the whole paged KV cache
+  Span block_table;  // device i32[blocks], logical to physical, long enough for past + tokens
+  std::uint32_t past = 0, tokens = 0;
+  Span logits;       // device f32[vocab] of the last token; null buffer: the head is not run
+};
+
+struct PrefillTimes {
+  Nanos begin{}, end{};
+  Nanos outside_layers{};  // embedding, last norm and head: what does not scale with layers
+};
+
+class Prefill {
+ public:
+  // Allocates weights and the activations of one step, and fills the weights (uniform, scaled by
+  // 1/sqrt(fan in), the same bits for the same seed and shape on every device).
+  static Result<std::unique_ptr<Prefill>> create(Device& device, const PrefillConfig& config);
+  virtual ~Prefill() = default;
+
+  // Submits the requests' tokens in order, packed into steps of at most step_tokens; every step
+  // waits for `fences`. Waits for completions where the queue is busy. Returns the last ticket.
+  virtual Result<Ticket> submit(std::span<const PrefillRequest> requests,
+                                std::span<const Point> fences) = 0;
+
+  // Blocks until `ticket` has completed and returns the first failure of anything up to it.
+  virtual Status finish(Ticket ticket) = 0;
+
+  // Of the tickets since the last submit that finish() has seen; zero where there are no timestamps.
+  virtual PrefillTimes times() const = 0;
+
+  virtual Queue& queue() = 0;  // the compute lane, for fences; only Prefill reaps it
+  virtual std::uint64_t weight_bytes() const = 0;
+  virtual std::uint64_t activation_bytes() const = 0;  // of the largest step
+};
+
+// Sizes before anything is allocated, for the KV budget.
+std::uint64_t prefill_weight_bytes(const ModelShape& shape, DType dtype);
+std::uint64_t prefill_activation_bytes(const ModelShape& shape, DType dtype, std::uint32_t step_tokens);
+
+}  // namespace kvroof

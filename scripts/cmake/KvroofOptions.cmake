@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Build options, and the two interface targets that every kvroof target links: warnings, sanitizers.
+option(KVROOF_WERROR "Treat warnings as errors" OFF)
+set(KVROOF_SANITIZE "" CACHE STRING "Comma-separated sanitizers: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+add_library(kvroof_flags INTERFACE)
+target_compile_options(kvroof_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+if(KVROOF_WERROR)
+  target_compile_options(kvroof_flags INTERFACE -Werror)
+endif()
+if(KVROOF_SANITIZE)
+  target_compile_options(kvroof_flags INTERFACE -fsanitize=${KVROOF_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_link_options(kvroof_flags INTERFACE -fsanitize=${KVROOF_SANITIZE})
+endif()
+target_include_directories(kvroof_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

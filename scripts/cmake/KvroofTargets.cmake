@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# Three helpers, so that a folder's CMakeLists.txt reads as a list of its parts.
+
+# kvroof_add_library(NAME SOURCES a.cc ... [DEPS ...]): a static library kvroof_NAME.
+function(kvroof_add_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(kvroof_${name} STATIC ${arg_SOURCES})
+  target_link_libraries(kvroof_${name} PUBLIC kvroof_flags ${arg_DEPS})
+endfunction()
+
+# kvroof_add_test(NAME SOURCES a_test.cc ... [DEPS ...] [LABELS ...]): a GoogleTest binary NAME_test.
+# Label `tsan`: part of the ThreadSanitizer run. `foreign-threads`: links a library whose own
+# threads (oneDNN's OpenMP) the sanitizers can't follow.
+function(kvroof_add_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  add_executable(${name}_test ${arg_SOURCES})
+  target_link_libraries(${name}_test PRIVATE kvroof_flags ${arg_DEPS} GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name}_test)
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600
+                       SKIP_REGULAR_EXPRESSION "^SKIP:")
+endfunction()
+
+# kvroof_add_bench(NAME SOURCES a_bench.cc ... [DEPS ...]): a Google Benchmark binary NAME_bench.
+function(kvroof_add_bench name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name}_bench ${arg_SOURCES})
+  target_link_libraries(${name}_bench PRIVATE kvroof_flags ${arg_DEPS} benchmark::benchmark)
+endfunction()
