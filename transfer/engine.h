@@ -63,6 +63,10 @@ class Engine {
   // Submits what the lanes have room for and takes in what landed. Never blocks.
   virtual Status poll() = 0;
 
+  // The oldest open ticket of each lane: when one of these completes, poll() makes progress. Empty
+  // where nothing is open. For callers that wait for something of their own at the same time.
+  virtual std::vector<Point> open_points() const = 0;
+
   // What ended since the last call, in order of ending; empty where nothing did.
   virtual std::vector<TransferResult> take_results() = 0;
 
