@@ -12,17 +12,17 @@ enum class MemoryKind : std::uint8_t { device, pinned, pageable };
 struct BufferSpec {
   MemoryKind kind = MemoryKind::device;
   std::uint64_t bytes = 0;
-  int numa_node = -1;   // -1: wherever the device is nearest
-  bool backed = true;   // false: the simulator may keep no contents (data off); others ignore it
+  int numa_node = -1;  // -1: wherever the device is nearest
+  bool backed = true;  // false: the simulator may keep no contents (data off); others ignore it
 };
 
 struct BufferFacts {
   MemoryKind kind = MemoryKind::device;  // what it really is: asked for pinned, it may be pageable
   std::uint64_t bytes = 0;
-  int numa_node = -1;             // -1: unknown
-  std::uint64_t page_bytes = 0;   // 0: unknown
-  std::uint32_t pieces = 1;       // registrations that make it up
-  bool backed = true;             // false: no contents exist, so no correctness claim can come of it
+  int numa_node = -1;            // -1: unknown
+  std::uint64_t page_bytes = 0;  // 0: unknown
+  std::uint32_t pieces = 1;      // registrations that make it up
+  bool backed = true;            // false: no contents exist, so no correctness claim can come of it
 };
 
 // Must outlive every ticket that names it. Freed by its destructor.

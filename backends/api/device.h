@@ -35,8 +35,8 @@ struct LinkState {
 
 // Rates that nothing on this device can exceed; 0 where the device does not know them itself.
 struct Peaks {
-  double flops_f32 = 0, flops_bf16 = 0;           // FLOP/s, dense
-  double link_in = 0, link_out = 0;               // bytes/s a direction, host to device and back
+  double flops_f32 = 0, flops_bf16 = 0;  // FLOP/s, dense
+  double link_in = 0, link_out = 0;      // bytes/s a direction, host to device and back
 };
 
 struct DeviceInfo {
@@ -45,9 +45,10 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;       // device memory that allocate can hand out in all
   std::uint64_t host_memory_bytes = 0;  // host memory that the host tier may take
   Basis basis = Basis::measured;
-  bool virtual_time = false;     // the clock moves in wait_any alone
-  bool computes_values = true;   // false: compute ops are priced, and their outputs are not written
-  std::string bf16_unavailable;  // why bf16 cases must be skipped; empty: bf16 runs at its own speed
+  bool virtual_time = false;    // the clock moves in wait_any alone
+  bool computes_values = true;  // false: compute ops are priced, and their outputs are not written
+  std::string
+      bf16_unavailable;  // why bf16 cases must be skipped; empty: bf16 runs at its own speed
   std::uint64_t max_regions = 0, max_open_tickets = 0;  // a submission; a queue
   std::optional<LinkState> link_now, link_best;
   Peaks peaks;
@@ -66,7 +67,8 @@ class Device {
 
   // Blocks until one of `points` has completed (well or not, reaped or not) and returns its index,
   // the lowest where several have. `deadline` is absolute: past it the answer is `timeout`, and
-  // Nanos::max() never passes. `stuck` where virtual time has no event left. One waiter at a time.
+  // Nanos::max() never passes. `stuck` where virtual time has no event left. `invalid` where a
+  // point names a ticket that submit has not returned yet. One waiter at a time.
   virtual Result<std::size_t> wait_any(std::span<const Point> points, Nanos deadline) noexcept = 0;
 
   // `no_memory` leaves nothing allocated. Zero bytes is `invalid`.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An in-order lane of work, asynchronous by shape: submit returns a ticket, reap returns what ended.
+// An in-order lane of work, asynchronous by shape: submit returns a ticket, reap returns what
+// ended.
 #pragma once
 #include <chrono>
 #include <cstddef>
@@ -15,8 +16,8 @@
 namespace kvroof {
 
 using Nanos = std::chrono::nanoseconds;  // device time; virtual under the simulator
-using Ticket = std::uint64_t;            // per queue: 1 for the first submission, then one more each
-using Gate = std::uint64_t;              // names a gate of the device; closed until open_gate
+using Ticket = std::uint64_t;  // per queue: 1 for the first submission, then one more each
+using Gate = std::uint64_t;    // names a gate of the device; closed until open_gate
 
 class Queue;
 
@@ -42,7 +43,7 @@ enum class Priority : std::uint8_t { low, normal, high };
 enum class CopyMethod : std::uint8_t { dma, batch, kernel };
 
 struct Region {
-  Span source, destination;  // equal bytes, and no overlap between any two destinations
+  Span source, destination;  // equally long; that no two destinations overlap is the caller's word
 };
 
 struct Regions {
@@ -80,10 +81,11 @@ class Queue {
   virtual QueueKind kind() const noexcept = 0;
 
   // Never blocks. `busy`: nothing was enqueued, and a completion will clear it. `invalid`: it can
-  // never be accepted: a fence on a ticket that was not returned yet, spans outside their buffers,
-  // regions against the queue's direction (copy_in: host to device, copy_out: device to host) or
-  // more than max_regions, an op on a copy queue. A fence on work that failed makes this one
-  // complete as `aborted` without running. A fence may name a ticket that was reaped long ago.
+  // never be accepted: a fence on a ticket that was not returned yet, spans outside their buffers
+  // or without bytes, regions against the queue's direction (copy_in: host to device, copy_out:
+  // device to host), of unequal sides, none at all or more than max_regions, an op on a copy queue.
+  // A fence on work that failed makes this one complete as `aborted` without running. A fence may
+  // name a ticket that was reaped long ago.
   virtual Result<Ticket> submit(const Work& work) noexcept = 0;
 
   // Completions in ticket order, each exactly once, each with its own status. Never blocks; returns

@@ -39,7 +39,7 @@ struct [[nodiscard]] Status {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : held_(std::move(value)) {}        // NOLINT(google-explicit-constructor)
+  Result(T value) : held_(std::move(value)) {}         // NOLINT(google-explicit-constructor)
   Result(Status status) : held_(std::move(status)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const noexcept { return held_.index() == 0; }

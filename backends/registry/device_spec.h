@@ -12,12 +12,12 @@ namespace kvroof {
 struct DeviceSpec {
   std::string adapter;                         // "sim"
   std::string selector;                        // "h100-sxm", "profile.json", "0" or empty
-  std::map<std::string, std::string> options;  // {"link": "pcie4x16"}
-  std::string profile_text;                    // filled in by the caller for `sim`: a profile's JSON
+  std::map<std::string, std::string> options;  // {"link": "pcie4x16"}; `*4` is {"devices": "4"}
+  std::string profile_text;  // filled in by the caller for `sim`: a profile's JSON
 };
 
-// adapter[:selector][,key=value]... ; `host:link=5GB/s` has no selector. `invalid` says what is
-// wrong with the text; whether such a device exists is open_device's to say.
+// adapter[:selector[*devices]][,key=value]... ; `host:link=5GB/s` has no selector. `invalid` says
+// what is wrong with the text; whether such a device exists is open_device's to say.
 Result<DeviceSpec> parse_device(std::string_view text);
 
 }  // namespace kvroof

@@ -16,8 +16,9 @@ enum class AdapterState { ready, unavailable, incompatible };
 
 struct AdapterReport {
   AdapterState state = AdapterState::ready;
-  std::string reason;               // empty when ready; else a sentence
-  std::vector<DeviceInfo> devices;  // what it offers here; a simulator's profiles are the catalogue's
+  std::string reason;  // empty when ready; else a sentence
+  std::vector<DeviceInfo>
+      devices;  // what it offers here; a simulator's profiles are the catalogue's
 };
 
 struct Adapter {

@@ -12,6 +12,8 @@ endif()
 
 add_library(kvroof_flags INTERFACE)
 target_compile_options(kvroof_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+# gcc 12's -Wrestrict misfires on "literal" + std::string (GCC bug 105651).
+target_compile_options(kvroof_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(KVROOF_WERROR)
   target_compile_options(kvroof_flags INTERFACE -Werror)
 endif()
