@@ -17,7 +17,12 @@ struct ChunkKey {
 
 // Keys of the whole chunks of `tokens`, each hashed from its predecessor (the first from the
 // record's digest) and its own token ids: equal keys mean equal prefixes under equal records.
+// A chunk_tokens of zero has no chunks.
 std::vector<ChunkKey> chunk_keys(const CompatibilityRecord& record,
                                  std::span<const std::int32_t> tokens, std::uint32_t chunk_tokens);
+
+// The same from a digest made once, into `keys` (cleared first): the serving path.
+void chunk_keys(const Digest128& record, std::span<const std::int32_t> tokens,
+                std::uint32_t chunk_tokens, std::vector<ChunkKey>& keys);
 
 }  // namespace kvroof
