@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/host/buffer.h"
+
+#include <numa.h>
+
+#include <string>
+#include <utility>
+
+namespace kvroof::host {
+namespace {
+
+Status check(const BufferSpec& spec, const Budget& budget) {
+  if (spec.bytes == 0) return {Code::invalid, "a buffer needs at least one byte"};
+  const int last = numa_available() < 0 ? 0 : numa_max_node();
+  if (spec.numa_node < -1 || spec.numa_node > last) {
+    return {Code::invalid, "NUMA node " + std::to_string(spec.numa_node) +
+                               " does not exist: ask for -1 to " + std::to_string(last)};
+  }
+  // Rounding up is only safe below the limit, which is far from 2^64.
+  if (spec.bytes > budget.limit()) {
+    return {Code::no_memory, std::to_string(spec.bytes) + " bytes exceed the " +
+                                 std::to_string(budget.limit()) +
+                                 " that this device gives out of that kind"};
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostBuffer>> HostBuffer::allocate(const BufferSpec& spec, Budget& budget,
+                                                         OnFree on_free) {
+  if (Status status = check(spec, budget); !status.ok()) return status;
+  const std::uint64_t taken = mapped_bytes(spec.bytes);
+  if (!budget.take(taken)) {
+    return Status{Code::no_memory, std::to_string(spec.bytes) + " bytes exceed the " +
+                                       std::to_string(budget.left()) +
+                                       " that are left: free something first"};
+  }
+  auto mapping = Mapping::create(spec.bytes, spec.numa_node);
+  if (!mapping) {
+    budget.give(taken);
+    return mapping.status();
+  }
+  std::unique_ptr<HostBuffer> buffer(new HostBuffer);
+  buffer->mapping_ = std::move(*mapping);
+  buffer->data_ = buffer->mapping_->data();
+  buffer->budget_ = &budget;
+  buffer->on_free_ = std::move(on_free);
+  buffer->facts_.bytes = spec.bytes;
+  buffer->lock_and_look(spec.kind);
+  return buffer;
+}
+
+Result<std::unique_ptr<HostBuffer>> HostBuffer::adopt(void* host, std::uint64_t bytes) {
+  if (host == nullptr || bytes == 0) {
+    return Status{Code::invalid, "adopt needs an address and at least one byte"};
+  }
+  std::unique_ptr<HostBuffer> buffer(new HostBuffer);
+  buffer->data_ = static_cast<std::byte*>(host);
+  buffer->facts_.bytes = bytes;
+  buffer->lock_and_look(MemoryKind::pinned);
+  return buffer;
+}
+
+void HostBuffer::lock_and_look(MemoryKind wanted) {
+  facts_.kind = wanted;
+  if (wanted == MemoryKind::pinned) {
+    lock_ = std::make_unique<PageLock>(data_, facts_.bytes);
+    if (!lock_->held()) facts_.kind = MemoryKind::pageable;
+  }
+  facts_.numa_node = node_of(data_);
+  facts_.page_bytes = page_bytes_of(data_);
+}
+
+HostBuffer::~HostBuffer() {
+  if (on_free_) on_free_(data_, facts_.bytes);
+  if (budget_ == nullptr) return;
+  lock_.reset();
+  mapping_.reset();
+  budget_->give(mapped_bytes(facts_.bytes));
+}
+
+std::span<std::byte> HostBuffer::host() noexcept {
+  if (facts_.kind == MemoryKind::device) return {};
+  return {data_, facts_.bytes};
+}
+
+}  // namespace kvroof::host

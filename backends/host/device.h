@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU as a device: half of the free memory is its own, worker threads are its copy engines.
+#pragma once
+#include "backends/api/device.h"
+#include "backends/host/memory.h"
+#include "backends/host/ops.h"
+#include "backends/host/state.h"
+
+namespace kvroof::host {
+
+class HostDevice final : public Device {
+ public:
+  explicit HostDevice(DeviceInfo info);
+
+  const DeviceInfo& info() const noexcept override { return info_; }
+  Nanos now() const noexcept override;  // std::chrono::steady_clock
+  Result<std::size_t> wait_any(std::span<const Point> points, Nanos deadline) noexcept override;
+  Result<std::unique_ptr<Buffer>> allocate(const BufferSpec& spec) noexcept override;
+  Result<std::unique_ptr<Buffer>> adopt(void* host, std::uint64_t bytes) noexcept override;
+  Result<std::unique_ptr<Queue>> open_queue(QueueKind kind, Priority priority) noexcept override;
+  Status open_gate(Gate gate) noexcept override;
+
+ private:
+  const DeviceInfo info_;
+  Budget device_memory_, host_memory_;
+  State state_;
+  Ops ops_;
+};
+
+}  // namespace kvroof::host

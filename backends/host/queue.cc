@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/host/queue.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "backends/host/errors.h"
+#include "backends/host/spans.h"
+
+namespace kvroof::host {
+namespace {
+
+Nanos steady_now() {
+  return std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+bool on_device(const Span& span) { return span.buffer->facts().kind == MemoryKind::device; }
+
+}  // namespace
+
+HostQueue::HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, State& state,
+                     Ops& ops)
+    : kind_(kind), limits_(limits), state_(state), ops_(ops), crew_(copy_workers) {
+  {
+    std::lock_guard lock(state_.mutex);
+    state_.timelines[this] = timeline_;
+  }
+  thread_ = std::thread([this] { run(); });
+}
+
+HostQueue::~HostQueue() {
+  {
+    std::lock_guard lock(state_.mutex);
+    draining_ = true;
+  }
+  arrived_.notify_all();
+  state_.changed.notify_all();
+  thread_.join();
+  std::lock_guard lock(state_.mutex);
+  state_.timelines.erase(this);
+}
+
+Result<Ticket> HostQueue::submit(const Work& work) noexcept try {
+  Result<Body> body = take_in(work);
+  if (!body) return body.status();
+  Item item{{}, std::move(*body)};
+  item.fences.reserve(work.fences.size());
+  {
+    std::lock_guard lock(state_.mutex);
+    for (const Point& point : work.fences) {
+      std::shared_ptr<Timeline> timeline = state_.find(point);
+      if (!timeline) {
+        return Status{Code::invalid,
+                      "a fence must name a ticket that a live queue of this device "
+                      "has returned already"};
+      }
+      item.fences.push_back({std::move(timeline), point.ticket});
+    }
+    if (timeline_->issued - timeline_->completed >= limits_.max_open_tickets) {
+      return Status{Code::busy, "the queue is full: wait for a completion and submit again"};
+    }
+    pending_.push_back(std::move(item));
+    ++timeline_->issued;
+    arrived_.notify_one();
+    return timeline_->issued;
+  }
+} catch (...) {
+  return from_exception();
+}
+
+Result<std::size_t> HostQueue::reap(std::span<Completion> out) noexcept {
+  std::lock_guard lock(state_.mutex);
+  std::size_t count = 0;
+  for (; count < out.size() && !timeline_->unreaped.empty(); ++count) {
+    out[count] = std::move(timeline_->unreaped.front());
+    timeline_->unreaped.pop_front();
+  }
+  return count;
+}
+
+Result<HostQueue::Body> HostQueue::take_in(const Work& work) const {
+  return std::visit([this](const auto& body) { return take_in(body); }, work.body);
+}
+
+Result<HostQueue::Body> HostQueue::take_in(const Regions& regions) const {
+  if (regions.list.size() > limits_.max_regions) {
+    return Status{Code::invalid, std::to_string(regions.list.size()) +
+                                     " regions in one submission: this device takes at most " +
+                                     std::to_string(limits_.max_regions)};
+  }
+  std::vector<Piece> pieces;
+  pieces.reserve(regions.list.size());
+  for (const Region& region : regions.list) {
+    if (Status status = check_span(region.source); !status.ok()) return status;
+    if (Status status = check_span(region.destination); !status.ok()) return status;
+    if (Status status = check_direction(region); !status.ok()) return status;
+    pieces.push_back({address(region.destination), address(region.source), region.source.bytes});
+  }
+  return Body(std::move(pieces));
+}
+
+Status HostQueue::check_direction(const Region& region) const {
+  if (region.source.bytes != region.destination.bytes) {
+    return {Code::invalid, "a region's source and destination must have equal bytes"};
+  }
+  const bool from_device = on_device(region.source), to_device = on_device(region.destination);
+  if (kind_ == QueueKind::copy_in && (from_device || !to_device)) {
+    return {Code::invalid, "a copy_in queue copies from host memory to device memory only"};
+  }
+  if (kind_ == QueueKind::copy_out && (!from_device || to_device)) {
+    return {Code::invalid, "a copy_out queue copies from device memory to host memory only"};
+  }
+  if (kind_ == QueueKind::host && (from_device || to_device)) {
+    return {Code::invalid, "a host queue copies from host memory to host memory only"};
+  }
+  return {};
+}
+
+Result<HostQueue::Body> HostQueue::take_in(const Op& op) const {
+  if (kind_ != QueueKind::compute) {
+    return Status{Code::invalid, "an op runs on a compute queue only"};
+  }
+  if (Status status = ops_.check(op); !status.ok()) return status;
+  return Body(op);
+}
+
+Result<HostQueue::Body> HostQueue::take_in(const Fill& fill) const {
+  if (Status status = check_span(fill.span); !status.ok()) return status;
+  return Body(Set{{address(fill.span), nullptr, fill.span.bytes}, fill.value});
+}
+
+Result<HostQueue::Body> HostQueue::take_in(const Hold& hold) const { return Body(hold); }
+
+Result<HostQueue::Body> HostQueue::take_in(const Spend&) const {
+  return Status{Code::unsupported,
+                "a real device spends its own CPU time: Spend is the simulator's"};
+}
+
+void HostQueue::run() {
+  std::unique_lock lock(state_.mutex);
+  while (true) {
+    arrived_.wait(lock, [this] { return draining_ || !pending_.empty(); });
+    if (pending_.empty()) return;
+    Item item = std::move(pending_.front());
+    pending_.pop_front();
+    Completion completion = execute(item, lock);
+    completion.ticket = timeline_->completed + 1;
+    if (!completion.status.ok()) timeline_->failed.append(completion.ticket);
+    ++timeline_->completed;
+    timeline_->unreaped.push_back(std::move(completion));
+    state_.changed.notify_all();
+  }
+}
+
+Completion HostQueue::execute(Item& item, std::unique_lock<std::mutex>& lock) {
+  Completion completion;
+  for (const Fence& fence : item.fences) {
+    completion.status = await_fence(fence, lock);
+    if (!completion.status.ok()) return completion;
+  }
+  Interval interval{steady_now(), {}};
+  if (const Hold* gate = std::get_if<Hold>(&item.body)) {
+    completion.status = hold(gate->gate, lock);
+    if (!completion.status.ok()) return completion;
+  } else {
+    lock.unlock();
+    completion.status = perform(item.body);
+    lock.lock();
+  }
+  interval.end = steady_now();
+  completion.interval = interval;
+  return completion;
+}
+
+Status HostQueue::await_fence(const Fence& fence, std::unique_lock<std::mutex>& lock) {
+  const Timeline& other = *fence.timeline;
+  if (!other.done(fence.ticket)) {
+    timeline_->waits_for = &other;
+    state_.changed
+        .notify_all();  // a queue that drains may find itself stopped by a gate through us
+    state_.changed.wait(
+        lock, [&] { return other.done(fence.ticket) || (draining_ && stopped_by_gate(&other)); });
+    timeline_->waits_for = nullptr;
+  }
+  if (!other.done(fence.ticket)) {
+    return {Code::aborted, "the queue was closed while this waited behind a closed gate"};
+  }
+  if (!other.failed.contains(fence.ticket)) return {};
+  return {Code::aborted,
+          "ticket " + std::to_string(fence.ticket) + ", which this waited for, did not succeed"};
+}
+
+Status HostQueue::hold(Gate gate, std::unique_lock<std::mutex>& lock) {
+  const auto open = [&] { return state_.open_gates.count(gate) > 0; };
+  if (!open()) {
+    timeline_->at_closed_gate = true;
+    state_.changed.notify_all();
+    state_.changed.wait(lock, [&] { return open() || draining_; });
+    timeline_->at_closed_gate = false;
+  }
+  if (open()) return {};
+  return {Code::aborted, "the queue was closed before gate " + std::to_string(gate) + " opened"};
+}
+
+Status HostQueue::perform(const Body& body) noexcept try {
+  if (const auto* pieces = std::get_if<std::vector<Piece>>(&body)) {
+    for (const Piece& piece : *pieces) ops_.written(piece.to, piece.bytes);
+    crew_.copy(*pieces);
+    return {};
+  }
+  if (const Set* set = std::get_if<Set>(&body)) {
+    ops_.written(set->target.to, set->target.bytes);
+    std::memset(set->target.to, set->value, set->target.bytes);
+    return {};
+  }
+  return ops_.run(std::get<Op>(body));
+} catch (...) {
+  return from_exception();
+}
+
+}  // namespace kvroof::host

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One in-order lane: a thread that takes submissions as they come, waits for their fences, and runs
+// them (copies with the help of its crew).
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "backends/api/queue.h"
+#include "backends/host/copy_crew.h"
+#include "backends/host/ops.h"
+#include "backends/host/state.h"
+
+namespace kvroof::host {
+
+struct QueueLimits {
+  std::uint64_t max_regions, max_open_tickets;
+};
+
+class HostQueue final : public Queue {
+ public:
+  // `state` and `ops` outlive the queue.
+  HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, State& state, Ops& ops);
+  ~HostQueue() override;
+
+  QueueKind kind() const noexcept override { return kind_; }
+  Result<Ticket> submit(const Work& work) noexcept override;
+  Result<std::size_t> reap(std::span<Completion> out) noexcept override;
+
+ private:
+  struct Fence {
+    std::shared_ptr<const Timeline> timeline;
+    Ticket ticket;
+  };
+  struct Set {
+    Piece target;  // no source
+    std::uint8_t value;
+  };
+  using Body = std::variant<std::vector<Piece>, Op, Set, Hold>;
+  struct Item {
+    std::vector<Fence> fences;
+    Body body;
+  };
+
+  Result<Body> take_in(const Work& work) const;
+  Result<Body> take_in(const Regions& regions) const;
+  Result<Body> take_in(const Op& op) const;
+  Result<Body> take_in(const Fill& fill) const;
+  Result<Body> take_in(const Hold& hold) const;
+  Result<Body> take_in(const Spend& spend) const;
+  Status check_direction(const Region& region) const;
+
+  void run();
+  Completion execute(Item& item, std::unique_lock<std::mutex>& lock);
+  Status await_fence(const Fence& fence, std::unique_lock<std::mutex>& lock);
+  Status hold(Gate gate, std::unique_lock<std::mutex>& lock);
+  Status perform(const Body& body) noexcept;
+
+  const QueueKind kind_;
+  const QueueLimits limits_;
+  State& state_;
+  Ops& ops_;
+  CopyCrew crew_;
+
+  // Guarded by state_.mutex.
+  std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();
+  std::deque<Item> pending_;
+  std::condition_variable arrived_;
+  bool draining_ = false;
+
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace kvroof::host
