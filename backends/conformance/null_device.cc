@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMaxRegions = 1u << 16;
 constexpr std::uint64_t kMaxOpenTickets = 1u << 16;
+constexpr std::uint64_t kMemoryBytes = 1ull << 40;
 constexpr std::uint64_t kPageBytes = 4096;
 
 class NullBuffer final : public Buffer {
@@ -105,7 +106,7 @@ class NullDevice final : public Device {
  public:
   NullDevice() {
     info_.backend = info_.name = "null";
-    info_.memory_bytes = info_.host_memory_bytes = 1ull << 40;
+    info_.memory_bytes = info_.host_memory_bytes = kMemoryBytes;
     info_.computes_values = false;
     info_.max_regions = kMaxRegions;
     info_.max_open_tickets = kMaxOpenTickets;
@@ -125,6 +126,7 @@ class NullDevice final : public Device {
 
   Result<std::unique_ptr<Buffer>> allocate(const BufferSpec& spec) noexcept override {
     if (spec.bytes == 0) return Status{Code::invalid, "A buffer needs at least one byte."};
+    if (spec.bytes > kMemoryBytes) return Status{Code::no_memory, "The null device has 1 TiB."};
     BufferFacts facts{.kind = spec.kind, .bytes = spec.bytes, .page_bytes = kPageBytes};
     facts.backed = spec.backed && spec.kind != MemoryKind::device;
     if (!facts.backed) return std::unique_ptr<Buffer>(new NullBuffer(facts, nullptr, false));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// One sentence of the seam's contract as a function that throws Broken where a device breaks it.
+#pragma once
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace kvroof::conformance {
+
+class Rig;
+
+struct Check {
+  std::string_view name;
+  void (*run)(Rig&);
+};
+
+struct Broken : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+inline void require(bool holds, const std::string& sentence) {
+  if (!holds) throw Broken(sentence);
+}
+
+// Groups, so that a device is held to what it claims: the null device keeps the rules alone.
+std::span<const Check> rule_checks();  // tickets, fences, reaping, refusals, buffers' facts
+std::span<const Check> hold_checks();  // gates, order between lanes, busy, draining
+std::span<const Check> byte_checks();  // copies and fills move exactly what they name
+
+}  // namespace kvroof::conformance
