@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks of copies, fills, holds and CPU work.
+#include "backends/sim/check.h"
+
+#include <string>
+
+#include "backends/sim/buffer.h"
+#include "backends/sim/device.h"
+#include "backends/sim/errors.h"
+
+namespace kvroof::sim {
+namespace {
+
+bool on_device(const Span& span) { return span.buffer->facts().kind == MemoryKind::device; }
+
+// copy_in: host to device; copy_out: device to host; host: within host memory.
+bool fits_direction(const Region& region, QueueKind kind) {
+  const bool from = on_device(region.source), to = on_device(region.destination);
+  if (kind == QueueKind::copy_in) return !from && to;
+  if (kind == QueueKind::copy_out) return from && !to;
+  if (kind == QueueKind::host) return !from && !to;
+  return true;
+}
+
+Status check_region(const Region& region, QueueKind kind, const void* owner) {
+  if (region.source.bytes != region.destination.bytes) {
+    return invalid("A region's source and destination must have equal bytes.");
+  }
+  if (Status s = check_span(region.source, 0, owner, "A region's source"); !s.ok()) return s;
+  if (Status s = check_span(region.destination, 0, owner, "A region's destination"); !s.ok()) {
+    return s;
+  }
+  if (!fits_direction(region, kind)) {
+    return invalid("A region runs against its queue's direction; use a queue of the other kind.");
+  }
+  return {};
+}
+
+Status check(const Regions& regions, QueueKind kind, const void* owner) {
+  if (regions.list.empty() || regions.list.size() > kMaxRegions) {
+    return invalid("A submission takes from 1 to " + std::to_string(kMaxRegions) + " regions.");
+  }
+  for (const Region& region : regions.list) {
+    if (Status status = check_region(region, kind, owner); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status check(const Op& op, QueueKind kind, const void* owner) {
+  if (kind != QueueKind::compute) return invalid("An op belongs on a compute queue.");
+  return check_op(op, owner);
+}
+
+Status check(const Fill& fill, QueueKind, const void* owner) {
+  return check_span(fill.span, 0, owner, "A fill's span");
+}
+
+Status check(const Hold&, QueueKind, const void*) { return {}; }
+
+Status check(const Spend& spend, QueueKind kind, const void*) {
+  if (kind != QueueKind::host) return invalid("CPU time is spent on a host queue.");
+  if (spend.duration < Nanos(0)) return invalid("CPU time to spend must not be negative.");
+  return {};
+}
+
+}  // namespace
+
+Status check_span(const Span& span, std::uint64_t least, const void* owner, const char* what) {
+  const auto* const buffer = dynamic_cast<const SimBuffer*>(span.buffer);
+  if (buffer == nullptr || buffer->owner() != owner) {
+    return invalid(std::string(what) + " must name a buffer of this device.");
+  }
+  const std::uint64_t size = buffer->facts().bytes;
+  if (span.offset > size || span.bytes > size - span.offset) {
+    return invalid(std::string(what) + " reaches past the end of its buffer of " +
+                   std::to_string(size) + " bytes.");
+  }
+  if (span.bytes == 0) return invalid(std::string(what) + " must have at least one byte.");
+  if (span.bytes < least) {
+    return invalid(std::string(what) + " has " + std::to_string(span.bytes) +
+                   " bytes, and its shape needs " + std::to_string(least) + ".");
+  }
+  return {};
+}
+
+Status check_body(const Work& work, QueueKind kind, const void* owner) {
+  return std::visit([&](const auto& body) { return check(body, kind, owner); }, work.body);
+}
+
+}  // namespace kvroof::sim

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moves the bytes of copies, fills, gathers and scatters.
+#include "backends/sim/landing.h"
+
+#include <cstring>
+#include <string>
+
+#include "backends/sim/buffer.h"
+
+namespace kvroof::sim {
+namespace {
+
+bool backed(const Span& span) { return span.buffer->facts().backed; }
+
+std::byte* data(const Span& span) {
+  return static_cast<SimBuffer*>(span.buffer)->contents().data() + span.offset;
+}
+
+std::int32_t index_at(const Span& index, std::uint32_t i) {
+  std::int32_t value = 0;
+  std::memcpy(&value, data(index) + i * sizeof(value), sizeof(value));
+  return value;
+}
+
+template <class Rows>
+Job::Landing rows_landing(const Rows& op) {
+  if (backed(op.source) && backed(op.index) && backed(op.out)) return op;
+  return {};
+}
+
+template <class Rows>
+Status check_index(const Rows& op, const Span& indexed) {
+  const std::uint64_t limit = indexed.bytes / op.row_bytes;
+  for (std::uint32_t i = 0; i < op.rows; ++i) {
+    const std::int32_t row = index_at(op.index, i);
+    if (row < 0 || static_cast<std::uint64_t>(row) >= limit) {
+      return {Code::failed, "index " + std::to_string(row) + " is outside the " +
+                                std::to_string(limit) + " rows that it may name"};
+    }
+  }
+  return {};
+}
+
+struct Mover {
+  Status operator()(std::monostate) const { return {}; }
+
+  Status operator()(const std::vector<Region>& regions) const {
+    for (const Region& region : regions) {
+      std::memmove(data(region.destination), data(region.source), region.source.bytes);
+    }
+    return {};
+  }
+
+  Status operator()(const Fill& fill) const {
+    std::memset(data(fill.span), fill.value, fill.span.bytes);
+    return {};
+  }
+
+  Status operator()(const Gather& op) const {
+    if (Status status = check_index(op, op.source); !status.ok()) return status;
+    for (std::uint32_t i = 0; i < op.rows; ++i) {
+      const auto row = static_cast<std::uint64_t>(index_at(op.index, i));
+      std::memmove(data(op.out) + i * op.row_bytes, data(op.source) + row * op.row_bytes,
+                   op.row_bytes);
+    }
+    return {};
+  }
+
+  Status operator()(const Scatter& op) const {
+    if (Status status = check_index(op, op.out); !status.ok()) return status;
+    for (std::uint32_t i = 0; i < op.rows; ++i) {
+      const auto row = static_cast<std::uint64_t>(index_at(op.index, i));
+      std::memmove(data(op.out) + row * op.row_bytes, data(op.source) + i * op.row_bytes,
+                   op.row_bytes);
+    }
+    return {};
+  }
+};
+
+Job::Landing landing_of_op(const Op& op) {
+  if (const auto* gather = std::get_if<Gather>(&op)) return rows_landing(*gather);
+  if (const auto* scatter = std::get_if<Scatter>(&op)) return rows_landing(*scatter);
+  return {};
+}
+
+Job::Landing landing_of_regions(const Regions& regions) {
+  std::vector<Region> moved;
+  for (const Region& region : regions.list) {
+    if (backed(region.source) && backed(region.destination)) moved.push_back(region);
+  }
+  if (moved.empty()) return {};
+  return moved;
+}
+
+}  // namespace
+
+Job::Landing landing_of(const Work& work) {
+  if (const auto* op = std::get_if<Op>(&work.body)) return landing_of_op(*op);
+  if (const auto* regions = std::get_if<Regions>(&work.body)) return landing_of_regions(*regions);
+  if (const auto* fill = std::get_if<Fill>(&work.body); fill != nullptr && backed(fill->span)) {
+    return *fill;
+  }
+  return {};
+}
+
+Status land(const Job::Landing& landing) { return std::visit(Mover{}, landing); }
+
+}  // namespace kvroof::sim
