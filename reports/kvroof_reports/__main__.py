@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kvroof report`: from result files to report.html, report.md and figures."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from kvroof_reports.load import load_record
+from kvroof_reports.node import InputError
+
+_EXAMPLE = """example:
+  kvroof run ttft --device sim:h100-sxm --model llama-3.1-8b --context 1k,10k,100k --out h100.json
+  kvroof report h100.json --out report
+  then open report/report.html
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; 0 is done, 2 is bad input."""
+    options = _parser().parse_args(arguments)
+    try:
+        records = [load_record(path) for path in options.files]
+        # Figures need matplotlib; bad input is told without it.
+        from kvroof_reports.report import build
+        from kvroof_reports.write import write
+
+        written = write(build(records), options.out)
+    except InputError as error:
+        print(f"kvroof report: {error}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        print(
+            f"kvroof report: {sys.executable} has no {error.name}; install python3-matplotlib.",
+            file=sys.stderr,
+        )
+        return 2
+    print(written[0])
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="kvroof report",
+        description="Write report.html (one file, opens offline), report.md and figures from "
+        "result files of `kvroof run`.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", type=Path, help="a file that run --out wrote"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", required=True, type=Path, help="the folder to write to"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was asked, the answer, and its basis, as sentences: one answer a series."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kvroof_reports.rows import MODELLED, Case, Metric
+from kvroof_reports.series import Point, Series
+from kvroof_reports.text import aside, interval, join, percent, seconds, standing, times, tokens
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Three short texts, in the order in which they are read."""
+
+    question: str
+    answer: str
+    basis: str
+
+
+def answer(series: Series) -> Answer:
+    """Answer the question of a series."""
+    return Answer(_question(series), _verdict(series), _basis(series))
+
+
+def _question(series: Series) -> str:
+    extra = f" With {series.label}." if series.label else ""
+    return (
+        f"Is it cheaper to copy KV of {series.subject} from host memory or to recompute it on "
+        f"{series.device} ({aside(series.basis)})?{extra}"
+    )
+
+
+def _verdict(series: Series) -> str:
+    points = series.paired
+    if not points:
+        return _no_pair(series)
+    if len(points) == 1:
+        return _single(points[0], len(series.points))
+    winners = [p.winner for p in points]
+    if set(winners) == {"copy"}:
+        return (
+            f"Copying wins at every context tried, from {tokens(points[0].context)} tokens up: "
+            f"{_ends(points, _factor)}."
+        )
+    if set(winners) == {"recompute"}:
+        return (
+            f"Recomputing wins at every context tried, {tokens(points[0].context)} to "
+            f"{tokens(points[-1].context)} tokens; it is faster by {_ends(points, _inverse)}."
+        )
+    return _mixed(points)
+
+
+def _ends(points: list[Point], shown: Callable[[Metric], str]) -> str:
+    first, last = points[0], points[-1]
+    return (
+        f"{shown(first.speedup)} at {tokens(first.context)} tokens, "
+        f"{shown(last.speedup)} at {tokens(last.context)}"
+    )
+
+
+def _factor(speedup: Metric) -> str:
+    shown = times(speedup.value)
+    return f"{shown} ({interval(speedup.ci95, 'x')})" if speedup.ci95 else shown
+
+
+def _inverse(speedup: Metric) -> str:
+    ci95 = (1 / speedup.ci95[1], 1 / speedup.ci95[0]) if speedup.ci95 else None
+    return _factor(Metric("x", 1 / speedup.value, ci95))
+
+
+def _single(point: Point, tried: int) -> str:
+    only = "the only context tried" if tried == 1 else "the only context with both results"
+    says = {
+        "copy": f"copying wins by {_factor(point.speedup)}",
+        "recompute": f"recomputing wins by {_inverse(point.speedup)}",
+        "open": f"neither wins: the speedup of copying is {_factor(point.speedup)}",
+    }
+    return f"At {tokens(point.context)} tokens, {only}, {says[point.winner]}."
+
+
+def _mixed(points: list[Point]) -> str:
+    tail = len(points)
+    while tail and points[tail - 1].winner == "copy":
+        tail -= 1
+    rest = _groups(points[:tail])
+    if tail < len(points):
+        start, last = points[tail], points[-1]
+        upper = f", {_factor(last.speedup)} at {tokens(last.context)}" if last is not start else ""
+        return (
+            f"Copying wins from {tokens(start.context)} tokens up: {_factor(start.speedup)} at "
+            f"{tokens(start.context)} tokens{upper}. Below that, {rest}."
+        )
+    return f"No crossover in range: {rest}."
+
+
+def _groups(points: list[Point]) -> str:
+    says = (
+        ("recompute", "recomputing wins at {}"),
+        ("open", "neither wins at {}, where the interval of the speedup includes 1x"),
+        ("copy", "copying wins at {}"),
+    )
+    parts = []
+    for winner, words in says:
+        at = [f"{tokens(p.context)} ({_factor(p.speedup)})" for p in points if p.winner == winner]
+        if at:
+            parts.append(words.format(join(at) + " tokens"))
+    return "; ".join(parts)
+
+
+def _no_pair(series: Series) -> str:
+    if not series.cases:
+        return "No answer: the run holds no case."
+    plans = {case.params["plan"] for case in series.cases if case.outcome == "ok"}
+    ran = f"only {join(sorted(plans))} succeeded" if plans else "no case succeeded"
+    missed = reasons([case for case in series.cases if case.outcome != "ok"])
+    return f"No answer: no context has both a recompute and a copy result; {ran}{missed}."
+
+
+def reasons(cases: list[Case]) -> str:
+    """Return how many cases did not succeed and why, to be put behind a sentence."""
+    counts = Counter((case.outcome, case.reason.rstrip(".")) for case in cases)
+    return "".join(f"; {n} {outcome}: {reason}" for (outcome, reason), n in counts.most_common())
+
+
+def _basis(series: Series) -> str:
+    parts = [_interval_sentence(series), _share_sentence(series), _scaled_sentence(series)]
+    missed = sum(case.outcome != "ok" for case in series.cases)
+    if missed:
+        parts.append(
+            f"{missed} of {len(series.cases)} cases have no result; the reasons are below."
+        )
+    if not series.record.complete:
+        parts.append("The run was not completed.")
+    return " ".join(part for part in parts if part)
+
+
+def _interval_sentence(series: Series) -> str:
+    word = standing(series.basis)
+    word = word[0].upper() + word[1:]
+    speedups = [p.speedup for p in series.paired]
+    with_interval = sum(s.ci95 is not None for s in speedups)
+    if not speedups:
+        return f"{word}."
+    if not with_interval:
+        return f"{word}; no interval."
+    source = "drawn from the profile's ranges" if series.basis in MODELLED else "bootstrap"
+    some = (
+        "" if with_interval == len(speedups) else f" at {with_interval} of {len(speedups)} contexts"
+    )
+    return f"{word}; in brackets the 95 % interval ({source}){some}."
+
+
+def _share_sentence(series: Series) -> str:
+    if not series.paired:
+        return ""
+    point = series.paired[-1]
+    recompute, copy = point.ok("recompute"), point.ok("copy")
+    shares = []
+    if recompute and "mfu" in recompute.metrics:
+        shares.append(
+            f"recompute reaches {percent(recompute.metrics['mfu'].value)} of the compute peak"
+        )
+    if copy and "link_share" in copy.metrics:
+        shares.append(f"copy {percent(copy.metrics['link_share'].value)} of the link")
+    return f"At {tokens(point.context)} tokens {', '.join(shares)}." if shares else ""
+
+
+def _scaled_sentence(series: Series) -> str:
+    for point in reversed(series.paired):
+        scaled = {
+            plan: case.metrics["ttft_scaled"]
+            for plan, case in point.cases.items()
+            if case.outcome == "ok" and "ttft_scaled" in case.metrics
+        }
+        if scaled:
+            shown = join([f"{plan} {seconds(metric.value)}" for plan, metric in scaled.items()])
+            basis = next(iter(scaled.values())).basis or "calibrated"
+            return (
+                f"Scaled to all layers ({aside(basis)}): TTFT at "
+                f"{tokens(point.context)} tokens {shown}."
+            )
+    return ""

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the first lines of a report say, for each kind of answer."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from kvroof_reports.answer import Answer, answer
+from kvroof_reports.series import series_of
+from kvroof_reports.testing import (
+    H100,
+    HOST,
+    LLAMA_1B,
+    PARAMS,
+    metric,
+    pair,
+    record,
+    skipped,
+)
+
+
+class AnswerTest(unittest.TestCase):
+    def answers(self, cases: list[dict[str, Any]], **others: Any) -> list[Answer]:
+        with tempfile.TemporaryDirectory() as folder:
+            return [answer(s) for s in series_of(record(cases, Path(folder), **others))]
+
+    def only(self, cases: list[dict[str, Any]], **others: Any) -> Answer:
+        (found,) = self.answers(cases, **others)
+        return found
+
+    def test_copy_always_wins(self) -> None:
+        found = self.only([*pair(1024, 0.04, 0.02), *pair(102400, 6.18, 0.3)])
+        self.assertEqual(
+            found.question,
+            "Is it cheaper to copy KV of llama-3.1-8b (bf16) from host memory or to recompute it "
+            "on h100-sxm (modelled, basis: published)?",
+        )
+        self.assertEqual(
+            found.answer,
+            "Copying wins at every context tried, from 1,024 tokens up: 2.0x at 1,024 tokens, "
+            "20.6x at 102,400.",
+        )
+        self.assertTrue(found.basis.startswith("Modelled (basis: published); no interval."))
+        self.assertIn("At 102,400 tokens recompute reaches 45.0 % of the compute peak", found.basis)
+
+    def test_copy_never_wins(self) -> None:
+        found = self.only([*pair(256, 0.5, 1.0), *pair(4096, 1.0, 3.0)])
+        self.assertEqual(
+            found.answer,
+            "Recomputing wins at every context tried, 256 to 4,096 tokens; it is faster by 2.0x at "
+            "256 tokens, 3.0x at 4,096.",
+        )
+
+    def test_crossover_inside_the_range(self) -> None:
+        found = self.only([*pair(256, 0.5, 1.0), *pair(1024, 2.0, 1.0), *pair(4096, 8.0, 1.0)])
+        self.assertEqual(
+            found.answer,
+            "Copying wins from 1,024 tokens up: 2.0x at 1,024 tokens, 8.0x at 4,096. Below that, "
+            "recomputing wins at 256 (0.50x) tokens.",
+        )
+
+    def test_a_win_that_does_not_last_is_no_crossover(self) -> None:
+        found = self.only([*pair(256, 2.0, 1.0), *pair(1024, 0.5, 1.0)])
+        self.assertTrue(found.answer.startswith("No crossover in range:"), found.answer)
+        self.assertIn("recomputing wins at 1,024 (0.50x) tokens", found.answer)
+        self.assertIn("copying wins at 256 (2.0x) tokens", found.answer)
+
+    def test_an_interval_around_one_is_no_win(self) -> None:
+        cases = [*pair(256, 1.01, 1.0, spread=0.05, basis="measured")]
+        cases += pair(1024, 2.0, 1.0, spread=0.05, basis="measured")
+        found = self.only(cases, device=HOST)
+        self.assertTrue(found.answer.startswith("Copying wins from 1,024 tokens up"), found.answer)
+        self.assertIn("neither wins at 256 (1.01x (0.96x to 1.06x)) tokens", found.answer)
+        self.assertIn("95 % interval (bootstrap)", found.basis)
+
+    def test_single_context(self) -> None:
+        found = self.only(pair(4096, 3.0, 1.0))
+        self.assertEqual(
+            found.answer, "At 4,096 tokens, the only context tried, copying wins by 3.0x."
+        )
+        found = self.only([*pair(4096, 3.0, 1.0), skipped(8192, "copy", "No room.")])
+        self.assertIn("the only context with both results", found.answer)
+        self.assertIn("1 of 3 cases have no result", found.basis)
+
+    def test_only_skipped_cases(self) -> None:
+        cases = [skipped(c, p, "No bf16 here.") for c in (1, 2) for p in ("recompute", "copy")]
+        found = self.only(cases, device=HOST)
+        self.assertIn("No answer: no context has both", found.answer)
+        self.assertIn("4 skipped: No bf16 here.", found.answer)
+
+    def test_a_failed_arm_leaves_no_answer(self) -> None:
+        cases = [pair(4096, 3.0, 1.0)[0], skipped(4096, "copy", "Device lost.", "failed")]
+        found = self.only(cases)
+        self.assertIn("only recompute succeeded; 1 failed: Device lost.", found.answer)
+
+    def test_f32_host_run_of_some_layers(self) -> None:
+        params = {**PARAMS, "kv_dtype": "f32", "layers": 4}
+        cases = pair(1024, 1.0, 0.1, spread=0.02, basis="measured", params=params)
+        for case in cases:
+            scaled = metric("s", case["metrics"]["ttft"]["median"] * 4, 0.02)
+            case["metrics"]["ttft_scaled"] = {**scaled, "basis": "calibrated"}
+        found = self.only(cases, device=HOST, model=LLAMA_1B)
+        self.assertIn("KV of llama-3.2-1b (4 of 16 layers, f32)", found.question)
+        self.assertIn("the host CPU, AMD EPYC 7B13 (measured)", found.question)
+        self.assertIn("10.0x (9.8x to 10.2x)", found.answer)
+        self.assertIn("Scaled to all layers (modelled, basis: calibrated)", found.basis)
+        self.assertIn("recompute 4.00 s and copy 400 ms", found.basis)
+
+    def test_every_parameter_set_has_its_answer(self) -> None:
+        cases = [*pair(1024, 2.0, 1.0), *pair(1024, 4.0, 1.0, params={**PARAMS, "batch": 8})]
+        found = self.answers(cases)
+        self.assertEqual(len(found), 2)
+        self.assertIn("With batch 8.", found[1].question)
+
+    def test_the_weakest_basis_is_the_basis(self) -> None:
+        cases = [*pair(1024, 2.0, 1.0), *pair(2048, 2.0, 1.0, basis="datasheet")]
+        self.assertIn("basis: datasheet", self.only(cases, device=H100).question)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare a run with published points, gate by gate.
+
+Usage: python -m kvroof_reports.claim FILE
+
+FILE is the record of a `ttft` run of the published model on the published device. Exit status: 0
+every gate holds, 1 one does not (a point that was never run counts), 2 FILE is not a record.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kvroof_reports.load import load_record
+from kvroof_reports.node import InputError
+from kvroof_reports.published import Published, PublishedPoint, load_published
+from kvroof_reports.rows import Interval, Record
+from kvroof_reports.series import Point, Series, series_of
+from kvroof_reports.text import band as range_text
+from kvroof_reports.text import milliseconds, short_tokens, times
+
+RECOMPUTE_RANGE = (-0.18, 0.05)  # a model without TTFT points comes out fast, not slow
+COPY_RANGE = (-0.15, 0.15)
+COPY_SLACK_SECONDS = 0.010  # at short contexts, where a share of the band would mean nothing
+SHORT_CONTEXT = 10240  # up to here the slack applies
+SPEEDUP_RANGES = {1024: (1.5, 3.0), 102400: (19.0, 26.0)}
+
+
+@dataclass(frozen=True)
+class Check:
+    """One gate: what was found, what was expected, and whether it holds."""
+
+    what: str
+    found: str
+    expected: str
+    passed: bool
+
+
+def outside(value: float, band: Interval) -> float:
+    """Return how far a value is outside a band, as a signed share of the nearer edge."""
+    low, high = band
+    return (value - high) / high if value > high else (value - low) / low if value < low else 0.0
+
+
+def outside_text(share: float) -> str:
+    """Return what `outside` found, as a column has it."""
+    return f"{100 * share:+.1f} %" if share else "in the band"
+
+
+def checks_of(series: Series, published: Published) -> list[Check]:
+    """Compare a series with the publication that speaks of it."""
+    found = [
+        check
+        for point in published.points
+        for check in _point_checks(_at(series, point.context), point)
+    ]
+    return [*found, *_derate_checks(series.record)]
+
+
+def _at(series: Series, context: int) -> Point:
+    return next((p for p in series.points if p.context == context), Point(context, {}))
+
+
+def _point_checks(point: Point, published: PublishedPoint) -> Iterator[Check]:
+    name = short_tokens(point.context)
+    if published.gated:
+        yield _ttft_check(point, "recompute", published.recompute, RECOMPUTE_RANGE)
+    if point.context <= SHORT_CONTEXT:
+        yield _slack_check(point, published.copy)
+    else:
+        yield _ttft_check(point, "copy", published.copy, COPY_RANGE)
+    if point.context in SPEEDUP_RANGES:
+        low, high = SPEEDUP_RANGES[point.context]
+        expected = f"{times(low)} to {times(high)}"
+        speedup = point.speedup
+        if speedup is None:
+            yield Check(f"speedup at {name}", "never run", expected, False)
+        else:
+            yield Check(
+                f"speedup at {name}", times(speedup.value), expected, low <= speedup.value <= high
+            )
+
+
+def _ttft_check(point: Point, plan: str, band: Interval, allowed: Interval) -> Check:
+    what = f"{plan} at {short_tokens(point.context)}"
+    expected = f"{range_text(band)}, {100 * allowed[0]:+.0f} % to {100 * allowed[1]:+.0f} %"
+    ttft = point.ttft(plan)
+    if ttft is None:
+        return Check(what, _absent(point, plan), expected, False)
+    off = outside(ttft.value, band)
+    return Check(
+        what,
+        f"{milliseconds(ttft.value)} ({outside_text(off)})",
+        expected,
+        allowed[0] <= off <= allowed[1],
+    )
+
+
+def _slack_check(point: Point, band: Interval) -> Check:
+    what = f"copy at {short_tokens(point.context)}"
+    expected = f"{range_text(band)}, ± {milliseconds(COPY_SLACK_SECONDS)}"
+    ttft = point.ttft("copy")
+    if ttft is None:
+        return Check(what, _absent(point, "copy"), expected, False)
+    off = max(band[0] - ttft.value, ttft.value - band[1], 0.0)
+    off_text = f"{milliseconds(off)} outside" if off else "in the band"
+    return Check(
+        what, f"{milliseconds(ttft.value)} ({off_text})", expected, off <= COPY_SLACK_SECONDS
+    )
+
+
+def _absent(point: Point, plan: str) -> str:
+    case = point.cases.get(plan)
+    return f"{case.outcome}: {case.reason}" if case else "never run"
+
+
+def _derate_checks(record: Record) -> list[Check]:
+    found = list(_derates(record.device.get("profile") or {}, ""))
+    if not found:
+        return [Check("derates of the profile", "none in the record", "1", False)]
+    return [Check(name, f"{value:g}", "1", value == 1) for name, value in found]
+
+
+def _derates(node: Any, where: str) -> Iterator[tuple[str, float]]:
+    """Walk a profile for what names itself a derate."""
+    if not isinstance(node, dict):
+        return
+    for key, value in node.items():
+        path = f"{where}.{key}" if where else key
+        inner = value.get("value") if isinstance(value, dict) else value
+        if "derate" in path and isinstance(inner, (int, float)):
+            yield path, float(inner)
+        else:
+            yield from _derates(value, path)
+
+
+def _claimed_series(record: Record) -> tuple[Series, Published]:
+    for published in load_published():
+        matching = [series for series in series_of(record) if published.matches(series)]
+        if matching:
+            return matching[0], published
+    raise LookupError(
+        f"{record.path}: no ttft case of a published setting (model, device, batch 1, bf16, its "
+        f"own link); it holds {record.model_name} on {record.device_name}."
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print every gate with PASS or FAIL."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if len(words) != 1 or words[0].startswith("-"):
+        print(__doc__.strip())
+        return 0 if words in (["-h"], ["--help"]) else 2
+    try:
+        series, published = _claimed_series(load_record(Path(words[0])))
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except LookupError as error:
+        print(f"FAIL  {error.args[0]}")
+        return 1
+    checks = checks_of(series, published)
+    print(f"{published.name}: {published.setting}\n{published.source_url}\n")
+    for check in checks:
+        verdict = "PASS" if check.passed else "FAIL"
+        print(f"{verdict}  {check.what:<20}  {check.found:<28}  expected {check.expected}")
+    failed = sum(not check.passed for check in checks)
+    print(f"\n{len(checks) - failed} of {len(checks)} gates hold.")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every figure draws what its rows say."""
+
+from __future__ import annotations
+
+import tempfile
+import unittest
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from kvroof_reports import style
+from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context
+from kvroof_reports.published import load_published
+from kvroof_reports.series import Series, series_of
+from kvroof_reports.testing import HOST, LLAMA_1B, pair, record, skipped
+
+
+def series(cases: list[dict[str, Any]], **others: Any) -> Series:
+    """Return the only series of a record with these cases."""
+    with tempfile.TemporaryDirectory() as folder:
+        (only,) = series_of(record(cases, Path(folder), **others))
+    return only
+
+
+def drawn(axes: Axes) -> dict[str, list[float]]:
+    """Return the heights of each labelled line."""
+    lines = {str(line.get_label()): list(line.get_ydata()) for line in axes.get_lines()}
+    return {label: heights for label, heights in lines.items() if not label.startswith("_")}
+
+
+class FiguresTest(unittest.TestCase):
+    def setUp(self) -> None:
+        style.use()
+        self.gpu = series([*pair(1024, 0.04, 0.02), *pair(10240, 0.26, 0.04)])
+        cases = pair(256, 0.1, 0.05, spread=0.1, basis="measured")
+        self.host = series(cases, device=HOST, model=LLAMA_1B)
+
+    def test_ttft_has_a_line_for_each_plan(self) -> None:
+        (axes,) = ttft_by_context.draw(self.gpu).axes
+        lines = drawn(axes)
+        self.assertEqual(lines["recompute, modelled (basis: published)"], [0.04, 0.26])
+        self.assertEqual(lines["copy, modelled (basis: published)"], [0.02, 0.04])
+        self.assertIn("modelled", axes.get_title(loc="left"))
+        self.assertEqual([t.get_text() for t in axes.get_xticklabels()], ["1K", "10K"])
+
+    def test_ttft_shows_only_published_points_that_were_tried(self) -> None:
+        (published,) = load_published()
+        (axes,) = ttft_by_context.draw(self.gpu, published).axes
+        labels = [str(text.get_text()) for text in axes.get_legend().get_texts()]
+        self.assertEqual(sum("published: vLLM" in label for label in labels), 2)
+        containers = [c for c in axes.containers if "published: vLLM" in c.get_label()]
+        self.assertEqual(len(containers), 2)
+        for container in containers:
+            self.assertEqual(list(container.lines[0].get_xdata()), [1024, 10240])
+
+    def test_a_case_without_a_result_is_no_point(self) -> None:
+        gap = series([*pair(1024, 2.0, 1.0), skipped(2048, "copy", "No room.")])
+        (axes,) = ttft_by_context.draw(gap).axes
+        self.assertEqual(drawn(axes)["copy, modelled (basis: published)"], [1.0])
+
+    def test_measured_points_have_their_intervals(self) -> None:
+        (axes,) = ttft_by_context.draw(self.host).axes
+        low_high = [c.lines[2][0].get_segments()[0][:, 1] for c in axes.containers]
+        self.assertAlmostEqual(low_high[0][0], 0.09)
+        self.assertAlmostEqual(low_high[0][1], 0.11)
+
+    def test_speedup_has_the_published_band(self) -> None:
+        (published,) = load_published()
+        (axes,) = speedup_by_context.draw(self.gpu, published).axes
+        self.assertEqual(drawn(axes)["kvroof, modelled (basis: published)"], [2.0, 6.5])
+        labels = [str(text.get_text()) for text in axes.get_legend().get_texts()]
+        self.assertIn("published claim, 2x to 22x", labels)
+
+    def test_host_stands_beside_the_modelled_device(self) -> None:
+        left, right = host_measured.draw(self.host, self.gpu).axes
+        self.assertEqual(len(drawn(left)), 4)
+        self.assertEqual(drawn(right)["host CPU, measured"], [2.0])
+        self.assertEqual(drawn(right)["h100-sxm, modelled (basis: published)"], [2.0, 6.5])
+
+    def test_every_figure_says_what_it_is(self) -> None:
+        for module in (ttft_by_context, speedup_by_context, host_measured):
+            self.assertGreater(len(module.__doc__ or ""), 80)
+
+
+if __name__ == "__main__":
+    unittest.main()

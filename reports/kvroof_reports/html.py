@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A report as one HTML file that needs nothing else: no script, no link, pictures inside."""
+
+from __future__ import annotations
+
+import base64
+import re
+from html import escape as escape_markup
+
+from kvroof_reports.document import Block, Cell, Document, Picture, Section, Table
+
+_CSS = """
+:root { color-scheme: light dark; --ink: #1b1b1b; --soft: #5c5c5c; --line: #d5d5d5; --page: #fff;
+        --tint: #f4f6f8; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6e6e6; --soft: #a8a8a8; --line: #444; --page: #17191c; --tint: #22262b; }
+}
+body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; background: var(--page);
+       color: var(--ink); font: 16px/1.5 system-ui, "DejaVu Sans", Arial, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 1.25rem; }
+h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; border-bottom: 1px solid var(--line);
+     padding-bottom: .25rem; }
+p { max-width: 46rem; overflow-wrap: anywhere; }
+.answer { background: var(--tint); border-left: 4px solid #0072b2; padding: .75rem 1rem;
+          margin: 0 0 1rem; }
+.answer p { margin: 0 0 .35rem; max-width: none; }
+.answer strong { font-size: 1.1rem; }
+.answer .basis, caption, figcaption, small { color: var(--soft); }
+.scroll { overflow-x: auto; margin: 1rem 0; }
+table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
+caption { text-align: left; padding-bottom: .4rem; }
+th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: right;
+         vertical-align: top; }
+th { vertical-align: bottom; }
+th, td { white-space: normal; }
+td { white-space: nowrap; }
+th.words, td.words { text-align: left; }
+td.long { white-space: normal; overflow-wrap: break-word; min-width: 16rem; }
+small { display: block; font-size: .75rem; white-space: nowrap; }
+figure { margin: 1.25rem 0; }
+figure img { width: 100%; height: auto; background: #fff; }
+figcaption { font-size: .875rem; }
+@media print { body { max-width: none; padding: 0; font-size: 11px; } .scroll { overflow: visible; }
+  table { font-size: 9px; } td { white-space: normal; } small { white-space: normal; }
+  figure, tr, .answer { break-inside: avoid; } h2 { break-after: avoid; } }
+"""
+
+
+def escape(text: str) -> str:
+    """Escape markup, and keep a number on one line with the unit behind it."""
+    return re.sub(r"(?<=\d) (?=[%\w])", "\u00a0", escape_markup(text))
+
+
+def render(document: Document) -> str:
+    """Return the file's text."""
+    answers = "\n".join(
+        f'<div class="answer"><p>{escape(a.question)}</p><p><strong>{escape(a.answer)}</strong></p>'
+        f'<p class="basis">{escape(a.basis)}</p></div>'
+        for a in document.answers
+    )
+    sections = "\n".join(_section(section) for section in document.sections)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(document.title)}</title>\n<style>{_CSS}</style>\n</head>\n<body>\n"
+        f"<main>\n<h1>{escape(document.title)}</h1>\n{answers}\n{sections}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _section(section: Section) -> str:
+    blocks = "\n".join(_block(block) for block in section.blocks)
+    return f"<section>\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>"
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Table):
+        return _table(block)
+    return _picture(block) if isinstance(block, Picture) else f"<p>{escape(block)}</p>"
+
+
+def _table(table: Table) -> str:
+    words = [i in table.words for i in range(len(table.head))]
+    head = "".join(
+        f'<th scope="col"{_classes(left, False)}>{escape(text)}</th>'
+        for left, text in zip(words, table.head)
+    )
+    rows = "\n".join(
+        "<tr>" + "".join(_cell(cell, left) for left, cell in zip(words, row)) + "</tr>"
+        for row in table.rows
+    )
+    caption = f"<caption>{escape(table.caption)}</caption>\n" if table.caption else ""
+    return (
+        f'<div class="scroll"><table>\n{caption}'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>"
+    )
+
+
+def _cell(cell: Cell, left: bool) -> str:
+    note = f"<small>{escape(cell.note)}</small>" if cell.note else ""
+    return f"<td{_classes(left, len(cell.text) > 40)}>{escape(cell.text)}{note}</td>"
+
+
+def _classes(left: bool, long: bool) -> str:
+    names = " ".join(["words"] * left + ["long"] * long)
+    return f' class="{names}"' if names else ""
+
+
+def _picture(picture: Picture) -> str:
+    data = base64.b64encode(picture.svg).decode("ascii")
+    return (
+        f'<figure><img alt="{escape(picture.alt)}" src="data:image/svg+xml;base64,{data}">'
+        f"<figcaption>{escape(picture.caption)}</figcaption></figure>"
+    )

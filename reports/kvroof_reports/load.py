@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one loader of result files: validates, and returns typed rows or says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kvroof_reports.node import InputError, Node
+from kvroof_reports.rows import BASES, MODELLED, OUTCOMES, Case, Interval, Metric, Record
+
+SCHEMA_VERSION = 1
+
+
+def load_record(path: Path) -> Record:
+    """Read one result file.
+
+    Parameters
+    ----------
+    path
+        A file that `kvroof run --out` wrote.
+
+    Raises
+    ------
+    InputError
+        The file can't be read, is unfinished, has another schema version, lacks a key or holds a
+        value of the wrong kind. The message is one sentence.
+    """
+    if path.suffix == ".part":
+        raise InputError(
+            f"{path}: this is an unfinished run; finish it (the same command with --resume) "
+            f"and report on {path.with_suffix('')}."
+        )
+    root = Node(read_json(path), path)
+    _check_version(root)
+    device, model = root["device"], root["model"]
+    for text in (device["name"], device["backend"], model["name"], root["tool"]["version"]):
+        text.text()
+    device["basis"].one_of(BASES)
+    return Record(
+        path=path,
+        tool=root["tool"].object(),
+        argv=tuple(word.text() for word in root["argv"].elements()),
+        started=root["started"].text(),
+        finished=root["finished"].text(),
+        complete=root["complete"].flag(),
+        seed=root["seed"].whole(),
+        system=root["system"].object(),
+        device=device.object(),
+        model=model.object(),
+        cases=tuple(_case(case) for case in root["cases"].elements()),
+        answers=tuple(answer.object() for answer in root["answers"].elements()),
+    )
+
+
+def read_json(path: Path) -> Any:
+    """Parse a JSON file; numbers that JSON does not know (NaN, Infinity) are refused."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
+    except FileNotFoundError:
+        part = path.with_name(path.name + ".part")
+        hint = f" ({part.name} is there: that run is unfinished)" if part.exists() else ""
+        raise InputError(f"{path}: no such file{hint}; give a file of `kvroof run`.") from None
+    except OSError as error:
+        raise InputError(f"{path}: can't be read: {error.strerror}.") from None
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"{path}: expected a JSON result file of kvroof: {reason}.") from None
+
+
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _check_version(root: Node) -> None:
+    version = root["schema_version"].whole()
+    if version != SCHEMA_VERSION:
+        raise InputError(
+            f"{root.file}: 'schema_version' is {version}, but this report reads version "
+            f"{SCHEMA_VERSION}; use the kvroof that wrote the file."
+        )
+
+
+def _case(node: Node) -> Case:
+    outcome = node["outcome"].one_of(OUTCOMES)
+    case = Case(
+        suite=node["suite"].text(),
+        params={name: value.scalar() for name, value in node["params"].items()},
+        outcome=outcome,
+        reason=node["reason"].text() if outcome != "ok" or node.has("reason") else "",
+        basis=node["basis"].one_of(BASES),
+        metrics=_metrics(node, outcome),
+    )
+    if outcome != "ok" and not case.reason:
+        node["reason"].fail("a sentence that says why the case is not ok")
+    if case.suite == "ttft":
+        _check_ttft(node, outcome)
+    return case
+
+
+def _check_ttft(node: Node, outcome: str) -> None:
+    if node["params"]["context_tokens"].whole() < 1:
+        node["params"]["context_tokens"].fail("a number of tokens above zero")
+    node["params"]["plan"].text()
+    if outcome == "ok":
+        node["metrics"]["ttft"]["median"].positive()
+        if node["metrics"].has("speedup"):
+            node["metrics"]["speedup"]["median"].positive()
+
+
+def _metrics(node: Node, outcome: str) -> dict[str, Metric]:
+    if outcome != "ok" and not node.has("metrics"):
+        return {}
+    basis = node["basis"].text()
+    return {name: _metric(metric, basis) for name, metric in node["metrics"].items()}
+
+
+def _metric(node: Node, case_basis: str) -> Metric:
+    exact = node.has("value")
+    basis = node["basis"].one_of(BASES) if node.has("basis") else None
+    return Metric(
+        unit=node["unit"].text(),
+        value=node["value"].number() if exact else node["median"].number(),
+        ci95=_interval(node["ci95"], basis or case_basis) if node.has("ci95") else None,
+        samples=tuple(sample.number() for sample in node["samples"].elements())
+        if node.has("samples")
+        else (),
+        exact=exact,
+        basis=basis,
+        samples_enough=node["samples_enough"].flag() if node.has("samples_enough") else None,
+    )
+
+
+def _interval(node: Node, basis: str) -> Interval:
+    ends = [end.number() for end in node.elements()]
+    if len(ends) != 2 or ends[0] > ends[1]:
+        node.fail("[low, high] with low at most high")
+    if ends[0] == ends[1] and basis in MODELLED:
+        node.fail("left out where nothing was drawn: a modelled interval has a width")
+    return ends[0], ends[1]

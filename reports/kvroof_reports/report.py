@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Put a report together from records: answers first, then figures, tables and provenance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kvroof_reports import style
+from kvroof_reports.answer import Answer, answer
+from kvroof_reports.balance import comparison, measured_and_modelled
+from kvroof_reports.claim import checks_of
+from kvroof_reports.document import Block, Document, Picture, Section, picture
+from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context
+from kvroof_reports.published import Published, load_published, published_for
+from kvroof_reports.rows import MODELLED, Record
+from kvroof_reports.series import Series, series_of
+from kvroof_reports.tables import (
+    case_table,
+    missing_table,
+    profile_table,
+    provenance_table,
+    published_table,
+)
+from kvroof_reports.text import aside, seconds, standing, times, tokens
+
+_HOW = (
+    "TTFT is the time from submission until the first token's logits. Recompute is the prefill of "
+    "the whole context; copy is the load of the cached KV blocks from host memory and the prefill "
+    "of the rest, at least one token. Speedup is recompute's TTFT over copy's for the same "
+    "parameters.",
+    "Measured figures are medians of repeated runs on the machine named below, with bootstrap 95 % "
+    "intervals. Modelled figures are one run of the same engine on a virtual clock that prices "
+    "each operation and copy from the device's profile; a deterministic run repeats exactly, so "
+    "where no parameter was drawn between its low and high there is no interval. No modelled "
+    "device has run here.",
+    "A figure's basis is the weakest of its inputs: measured, emulated (real clock, an imposed "
+    "limit), calibrated (parameters fitted to a measured run), published (others' measurements), "
+    "datasheet (peaks times a stated efficiency). Anything scaled from some layers to all of "
+    "them is calibrated, and stands apart from what was measured.",
+)
+
+
+def build(records: Sequence[Record]) -> Document:
+    """Build the report of some records."""
+    style.use()
+    known = load_published()
+    by_record = [(record, series_of(record)) for record in records]
+    every = [series for _, group in by_record for series in group]
+    answers = [a for record, group in by_record for a in _answers(record, group)]
+    sections = [_series_section(i + 1, s, published_for(s, known)) for i, s in enumerate(every)]
+    sections += [*_beside(every), *_missing(records), Section("How the numbers came about", _HOW)]
+    sections += [_provenance(record) for record in records]
+    return Document(_title(records), tuple(answers), tuple(sections))
+
+
+def _title(records: Sequence[Record]) -> str:
+    models = list(dict.fromkeys(record.model_name for record in records))
+    return f"Copy KV from host memory, or recompute it? {', '.join(models)}"
+
+
+def _answers(record: Record, group: list[Series]) -> list[Answer]:
+    if group:
+        return [answer(series) for series in group]
+    basis = str(record.device["basis"])
+    asked = (
+        f"Is it cheaper to copy KV of {record.model_name} from host memory or to recompute it on "
+        f"{record.device_name} ({aside(basis)})?"
+    )
+    return [Answer(asked, f"No answer: {record.path.name} holds no case of the ttft suite.", "")]
+
+
+def _series_section(number: int, series: Series, published: Published | None) -> Section:
+    what = f"{series.subject}, {series.label}" if series.label else series.subject
+    title = f"{what} on {series.device}, {standing(series.basis)}"
+    blocks: list[Block] = list(_pictures(number, series, published))
+    if any(case.outcome == "ok" for case in series.cases):
+        blocks.append(case_table(series))
+    else:
+        blocks.append("No case succeeded; the reasons are listed below.")
+    if published:
+        blocks += [published_table(series, published), *_gates(series, published)]
+    return Section(title, tuple(blocks))
+
+
+def _pictures(number: int, series: Series, published: Published | None) -> Iterator[Picture]:
+    if any(case.outcome == "ok" for case in series.cases):
+        yield picture(
+            f"ttft-{number}",
+            ttft_by_context.draw(series, published),
+            _alt("TTFT", series, published),
+            _caption(ttft_by_context.__doc__),
+        )
+    if series.paired:
+        yield picture(
+            f"speedup-{number}",
+            speedup_by_context.draw(series, published),
+            _alt("Speedup of copy over recompute", series, published),
+            _caption(speedup_by_context.__doc__),
+        )
+
+
+def _caption(docstring: str | None) -> str:
+    return " ".join((docstring or "").split())
+
+
+def _alt(what: str, series: Series, published: Published | None) -> str:
+    found = [
+        f"{tokens(p.context)} tokens: "
+        + ", ".join(
+            [f"{plan} {seconds(p.ttft(plan).value)}" for plan in p.cases if p.ok(plan)]
+            if what == "TTFT"
+            else [times(p.speedup.value)]
+        )
+        for p in (series.points if what == "TTFT" else series.paired)
+        if p.ok("recompute") or p.ok("copy")
+    ]
+    beside = " Published points stand beside." if published else ""
+    return (
+        f"{what} against context of {series.subject} on {series.device}, "
+        f"{standing(series.basis)}. {'; '.join(found)}.{beside}"
+    )
+
+
+def _gates(series: Series, published: Published) -> list[Block]:
+    checks = checks_of(series, published)
+    failed = [check for check in checks if not check.passed]
+    text = f"{len(checks) - len(failed)} of {len(checks)} gates of this comparison hold."
+    misses = "; ".join(f"{c.what} is {c.found}, expected {c.expected}" for c in failed)
+    source = (
+        f"Published: {published.name}, {published.source_url}. {published.setting}. "
+        f"{published.how_read}"
+    )
+    return [text + (f" These do not: {misses}." if misses else ""), source]
+
+
+def _beside(every: list[Series]) -> Iterator[Section]:
+    both = measured_and_modelled(every)
+    if not both:
+        return
+    host, gpu = both
+    drawn = picture(
+        "host-measured",
+        host_measured.draw(host, gpu),
+        f"Left: TTFT by recompute and by copy, measured on the host CPU and modelled on "
+        f"{gpu.record.device_name}. Right: the speedup of both. "
+        f"{_alt('TTFT', host, None)} {_alt('TTFT', gpu, None)}",
+        _caption(host_measured.__doc__),
+    )
+    sentence = comparison(host, gpu) or (
+        "How far the CPU's balance is from the modelled device's can't be said: one of the records "
+        "lacks FLOPs, loaded bytes or copy rate."
+    )
+    yield Section("The measured CPU beside the modelled accelerator", (sentence, drawn))
+
+
+def _missing(records: Sequence[Record]) -> Iterator[Section]:
+    for record in records:
+        table = missing_table(record.cases)
+        if table:
+            yield Section(f"Cases without a result: {record.path.name}", (table,))
+
+
+def _provenance(record: Record) -> Section:
+    blocks: list[Block] = [provenance_table(record)]
+    profile = profile_table(record)
+    if profile:
+        blocks += ["The device profile, value by value, with the source of each:", profile]
+    elif record.device["basis"] in MODELLED:
+        blocks.append("The record does not carry the profile of its device.")
+    return Section(f"Provenance: {record.path.name}", tuple(blocks))

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whole reports, as a user gets them."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import re
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from kvroof_reports.__main__ import main
+from kvroof_reports.testing import HOST, LLAMA_1B, PARAMS, document, pair, save, skipped
+
+GPU = [*pair(1024, 0.03, 0.015), *pair(10240, 0.26, 0.045), *pair(102400, 6.5, 0.31)]
+CPU_PARAMS = {**PARAMS, "kv_dtype": "f32", "layers": 4}
+CPU = [
+    *pair(256, 0.1, 0.01, spread=0.02, basis="measured", params=CPU_PARAMS),
+    *pair(1024, 0.5, 0.02, spread=0.02, basis="measured", params=CPU_PARAMS),
+    skipped(4096, "copy", "The host tier has no room for <4096> tokens."),
+]
+
+
+class References(HTMLParser):
+    """Collects what a page refers to, and its images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.images: list[dict[str, str | None]] = []
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.addresses += [v or "" for k, v in attrs if k in ("src", "href", "srcset", "data")]
+        if tag == "img":
+            self.images.append(dict(attrs))
+
+
+class Reporting(unittest.TestCase):
+    """What both groups of tests do: write records, report on them, read the page."""
+
+    folder: Path
+    out: Path
+
+    def file(self, name: str, cases: list[dict[str, Any]], **others: Any) -> str:
+        return str(save(document(cases, **others), self.folder, name))
+
+    def report(self, *files: str) -> tuple[int, str]:
+        said, printed = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(printed):
+            status = main([*files, "--out", str(self.out)])
+        return status, said.getvalue()
+
+    def html(self) -> str:
+        text = (self.out / "report.html").read_text(encoding="utf-8")
+        return text.replace("\u00a0", " ")
+
+
+class TwoRunsTest(Reporting):
+    """One report on a modelled and a measured run, looked at from several sides."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(scratch.cleanup)
+        cls.folder = Path(scratch.name)
+        cls.out = cls.folder / "out"
+        both = cls()
+        gpu = both.file("gpu.json", GPU)
+        cpu = both.file("cpu.json", CPU, device=HOST, model=LLAMA_1B)
+        both.assertEqual(both.report(gpu, cpu), (0, ""))
+
+    def test_html_needs_no_other_file(self) -> None:
+        page = References()
+        page.feed(self.html())
+        self.assertTrue(page.images)
+        self.assertTrue(all(a.startswith("data:image/svg+xml;base64,") for a in page.addresses))
+        self.assertTrue(all(len(image["alt"] or "") > 40 for image in page.images))
+        self.assertFalse(page.tags & {"script", "link", "iframe", "object"})
+        self.assertNotRegex(self.html(), r"@import|url\(")
+        for image in page.images:
+            svg = base64.b64decode((image["src"] or "").split(",")[1]).decode("utf-8")
+            self.assertNotRegex(svg, r'(?:href|src)="(?!#|data:)')
+
+    def test_answers_come_before_figures_and_carry_their_basis(self) -> None:
+        head = self.html().split("<section>")[0]
+        self.assertIn("2.0x at 1,024 tokens, 21.0x at 102,400", head)
+        self.assertIn("Modelled (basis: published); no interval.", head)
+        self.assertIn("Measured; in brackets the 95 % interval (bootstrap).", head)
+
+    def test_says_modelled_wherever_the_modelled_device_is_titled(self) -> None:
+        titles = re.findall(r"<h2>(.*?)</h2>", self.html())
+        named = [t for t in titles if "h100-sxm" in t]
+        self.assertTrue(named)
+        self.assertTrue(all("modelled" in t for t in named), named)
+
+    def test_published_points_stand_beside_with_their_source(self) -> None:
+        self.assertIn("https://blog.vllm.ai/2026/01/08/kv-offloading-connector.html", self.html())
+        # 6.5 s against a band that begins at 6848.5 ms.
+        self.assertIn(
+            "<td>6,500.0 ms</td><td>6,848.5 to 6,850.0 ms</td><td>-5.1 %</td>", self.html()
+        )
+
+    def test_the_balance_follows_from_the_records(self) -> None:
+        # 1.4e10 FLOP a token in 0.5 s for 1,024 tokens; 131,072 bytes a token in 0.02 s.
+        self.assertIn("(28.7 TFLOP/s over 6.71 GB/s)", self.html())
+        self.assertIn("25.0x as long as moving its KV on the CPU", self.html())
+        self.assertIn("copying wins by about as much on both", self.html())
+
+    def test_reasons_are_shown_and_escaped(self) -> None:
+        self.assertIn("The host tier has no room for &lt;4096&gt; tokens.", self.html())
+
+    def test_markdown_refers_to_pictures_that_are_there(self) -> None:
+        text = (self.out / "report.md").read_text(encoding="utf-8")
+        pictures = re.findall(r"\]\(([^)]+\.png)\)", text)
+        self.assertEqual(len(pictures), 5)
+        for name in pictures:
+            self.assertTrue((self.out / name).read_bytes().startswith(b"\x89PNG"))
+
+    def test_the_same_records_give_the_same_page(self) -> None:
+        first = self.html()
+        self.report(str(self.folder / "gpu.json"), str(self.folder / "cpu.json"))
+        self.assertEqual(self.html(), first)
+
+    def test_nothing_temporary_is_left(self) -> None:
+        self.assertEqual([path.name for path in self.out.iterdir() if path.name[0] == "."], [])
+
+
+class OtherRunsTest(Reporting):
+    """Reports without figures, and reports that can't be."""
+
+    def setUp(self) -> None:
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = Path(scratch.name)
+        self.out = self.folder / "out"
+
+    def test_without_a_success_there_is_still_a_report(self) -> None:
+        cases = [skipped(1024, plan, "No AVX-512.") for plan in ("recompute", "copy")]
+        self.assertEqual(self.report(self.file("none.json", cases, device=HOST))[0], 0)
+        self.assertIn("2 skipped: No AVX-512", self.html())
+        self.assertNotIn("<img", self.html())
+
+    def test_without_a_case_there_is_still_a_report(self) -> None:
+        self.assertEqual(self.report(self.file("none.json", []))[0], 0)
+        self.assertIn("No answer: none.json holds no case of the ttft suite.", self.html())
+
+    def test_one_bad_file_writes_nothing(self) -> None:
+        bad = document(GPU)
+        bad["schema_version"] = 9
+        paths = self.file("gpu.json", GPU), str(save(bad, self.folder, "bad.json"))
+        status, said = self.report(*paths)
+        self.assertEqual(status, 2)
+        self.assertIn("bad.json: 'schema_version' is 9", said)
+        self.assertEqual(said.count("\n"), 1)
+        self.assertFalse(self.out.exists())
+
+    def test_an_output_that_cannot_be_written_is_one_sentence(self) -> None:
+        self.out.write_text("a file", encoding="utf-8")
+        status, said = self.report(self.file("none.json", []))
+        self.assertEqual(status, 2)
+        self.assertIn("the report can't be written", said)
+        self.assertEqual(said.count("\n"), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

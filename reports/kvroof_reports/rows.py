@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows that figures and tables are made of: a result file's cases as plain typed data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+# From strongest to weakest: a result takes the weakest basis of its inputs.
+BASES = ("measured", "emulated", "calibrated", "published", "datasheet")
+MODELLED = frozenset({"calibrated", "published", "datasheet"})
+PLANS = ("recompute", "copy", "hybrid")
+OUTCOMES = ("ok", "skipped", "failed", "incorrect")
+
+Interval = tuple[float, float]
+
+
+def weakest(bases: list[str]) -> str:
+    """Return the weakest of `bases`, which must not be empty."""
+    return max(bases, key=BASES.index)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One figure: a median with its 95 % interval, or an exact count."""
+
+    unit: str
+    value: float
+    ci95: Interval | None = None
+    samples: tuple[float, ...] = ()
+    exact: bool = False  # a count: no interval applies
+    basis: str | None = None  # where it differs from its case's
+    samples_enough: bool | None = None  # whether the interval got as narrow as was asked
+
+
+@dataclass(frozen=True)
+class Case:
+    """One parameter set and how it ended."""
+
+    suite: str
+    params: Mapping[str, Any]
+    outcome: str
+    reason: str
+    basis: str
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
+
+    def value(self, name: str) -> float | None:
+        """Return a metric's median or count; None where the case does not carry it."""
+        metric = self.metrics.get(name)
+        return None if metric is None else metric.value
+
+
+@dataclass(frozen=True)
+class Record:
+    """One result file."""
+
+    path: Path
+    tool: Mapping[str, Any]
+    argv: tuple[str, ...]
+    started: str
+    finished: str
+    complete: bool
+    seed: int
+    system: Mapping[str, Any]
+    device: Mapping[str, Any]
+    model: Mapping[str, Any]
+    cases: tuple[Case, ...]
+    answers: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def device_name(self) -> str:
+        """The device as the record names it."""
+        return str(self.device["name"])
+
+    @property
+    def whole_layers(self) -> int | None:
+        """How many layers the model has, however many of them ran."""
+        return self.model.get("full_layers") or self.model.get("layers")
+
+    @property
+    def model_name(self) -> str:
+        """The model as the record names it."""
+        return str(self.model["name"])

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Series: the cases of one run that differ only in context and plan, paired context by context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kvroof_reports.rows import PLANS, Case, Metric, Record, weakest
+
+_WITHIN = ("context_tokens", "plan")  # what varies inside a series
+
+
+@dataclass(frozen=True)
+class Point:
+    """One context: the case of each plan, whatever its outcome."""
+
+    context: int
+    cases: Mapping[str, Case]
+
+    def ok(self, plan: str) -> Case | None:
+        """Return the case of `plan` where it succeeded."""
+        case = self.cases.get(plan)
+        return case if case is not None and case.outcome == "ok" else None
+
+    def ttft(self, plan: str) -> Metric | None:
+        """Return the TTFT of `plan` where it succeeded."""
+        case = self.ok(plan)
+        return case.metrics["ttft"] if case else None
+
+    @property
+    def speedup(self) -> Metric | None:
+        """Recompute's TTFT over copy's; the record's own figure, which has the interval."""
+        copy, recompute = self.ok("copy"), self.ok("recompute")
+        if copy is None:
+            return None
+        if "speedup" in copy.metrics:
+            return copy.metrics["speedup"]
+        if recompute is None:
+            return None
+        ratio = recompute.metrics["ttft"].value / copy.metrics["ttft"].value
+        return Metric("x", ratio, basis=weakest([copy.basis, recompute.basis]))
+
+    @property
+    def winner(self) -> str:
+        """`copy`, `recompute`, or `open` where the interval includes 1 or a plan is missing."""
+        speedup = self.speedup
+        if speedup is None:
+            return "open"
+        low, high = speedup.ci95 or (speedup.value, speedup.value)
+        return "copy" if low > 1 else "recompute" if high < 1 else "open"
+
+
+@dataclass(frozen=True)
+class Series:
+    """The points of one parameter set, by rising context."""
+
+    record: Record
+    params: Mapping[str, Any]
+    points: tuple[Point, ...]
+    label: str = ""  # the parameters that tell it from the record's other series
+
+    @property
+    def subject(self) -> str:
+        """The model as a title names it: with its KV dtype, and its layers where not all ran."""
+        ran, whole = self.params.get("layers"), self.record.whole_layers
+        part = (
+            []
+            if not ran or ran == whole
+            else [f"{ran} of {whole} layers" if whole else f"{ran} layers"]
+        )
+        dtype = self.params.get("kv_dtype")
+        words = part + ([str(dtype)] if dtype else [])
+        return f"{self.record.model_name} ({', '.join(words)})" if words else self.record.model_name
+
+    @property
+    def device(self) -> str:
+        """The device as a title names it."""
+        on_host = self.record.device["backend"] == "host"
+        return f"the host CPU, {self.record.device_name}" if on_host else self.record.device_name
+
+    @property
+    def paired(self) -> list[Point]:
+        """The points at which both plans succeeded."""
+        return [p for p in self.points if p.ok("copy") and p.speedup]
+
+    @property
+    def cases(self) -> list[Case]:
+        """All cases, by context."""
+        return [case for point in self.points for case in point.cases.values()]
+
+    @property
+    def basis(self) -> str:
+        """The weakest basis of its cases."""
+        return weakest([c.basis for c in self.cases if c.outcome == "ok"] or [self.device_basis])
+
+    @property
+    def device_basis(self) -> str:
+        """The basis that the device states of itself."""
+        return str(self.record.device["basis"])
+
+
+def series_of(record: Record) -> list[Series]:
+    """Group a record's `ttft` cases; a recompute case serves every series that it agrees with."""
+    groups: dict[tuple, list[Case]] = {}
+    ttft = [case for case in record.cases if case.suite == "ttft"]
+    for case in ttft:
+        if case.params["plan"] != "recompute":
+            groups.setdefault(_key(case), []).append(case)
+    for case in ttft:
+        if case.params["plan"] == "recompute":
+            agreeing = [key for key in groups if set(_key(case)) <= set(key)]
+            for key in agreeing or [_key(case)]:
+                groups.setdefault(key, []).append(case)
+    return [
+        Series(record, dict(key), _points(cases), _label(key, groups))
+        for key, cases in groups.items()
+    ]
+
+
+def _key(case: Case) -> tuple:
+    shared = {k: v for k, v in case.params.items() if k not in _WITHIN and v is not None}
+    return tuple(sorted(shared.items()))
+
+
+def _points(cases: list[Case]) -> tuple[Point, ...]:
+    by_context: dict[int, dict[str, Case]] = {}
+    for case in sorted(cases, key=_plan_order):
+        by_context.setdefault(case.params["context_tokens"], {})[case.params["plan"]] = case
+    return tuple(Point(context, plans) for context, plans in sorted(by_context.items()))
+
+
+def _plan_order(case: Case) -> int:
+    plan = case.params["plan"]
+    return PLANS.index(plan) if plan in PLANS else len(PLANS)
+
+
+def _label(key: tuple, groups: Mapping[tuple, list[Case]]) -> str:
+    """Return what tells one series from the others, besides what `Series.subject` says."""
+    common = set.intersection(*(set(other) for other in groups))
+    named = {"kv_dtype", "layers"} | {name for name, _ in common}
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value}" for name, value in key if name not in named
+    )

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from kvroof_reports.claim import outside, outside_text
+from kvroof_reports.document import Cell, Table, cells
+from kvroof_reports.published import Published
+from kvroof_reports.rows import Case, Interval, Metric, Record
+from kvroof_reports.series import Point, Series
+from kvroof_reports.text import band, interval, milliseconds, quantity, standing, times, tokens
+
+# Heading, plan, metric, and how a metric that is a ratio is read (empty: by its unit).
+_COLUMNS = (
+    ("recompute TTFT", "recompute", "ttft", ""),
+    ("copy TTFT", "copy", "ttft", ""),
+    ("hybrid TTFT", "hybrid", "ttft", ""),
+    ("speedup of copy", "copy", "speedup", "x"),
+    ("speedup of hybrid", "hybrid", "speedup", "x"),
+    ("MFU of recompute", "recompute", "mfu", "share"),
+    ("link share of copy", "copy", "link_share", "share"),
+    ("copy rate", "copy", "copy_bandwidth", ""),
+    ("recompute, all layers", "recompute", "ttft_scaled", ""),
+    ("copy, all layers", "copy", "ttft_scaled", ""),
+)
+
+
+def case_table(series: Series) -> Table:
+    """One row a context: each figure with its interval, or with the word that there is none."""
+    ok = [case for case in series.cases if case.outcome == "ok"]
+    columns = [
+        column
+        for column in _COLUMNS
+        if any(case.params["plan"] == column[1] and column[2] in case.metrics for case in ok)
+    ]
+    rows = [
+        cells(
+            tokens(point.context),
+            *(_figure(point, *column[1:]) for column in columns),
+            _bases(point),
+        )
+        for point in series.points
+    ]
+    return Table(
+        "Medians, with the 95 % interval below each. MFU: share of the compute peak; link share: "
+        "share of the host link's peak.",
+        ("context, tokens", *(column[0] for column in columns), "basis"),
+        tuple(rows),
+        frozenset({len(columns) + 1}),
+    )
+
+
+def _figure(point: Point, plan: str, name: str, unit: str) -> Cell:
+    case = point.cases.get(plan)
+    if case is None or case.outcome != "ok":
+        return Cell(case.outcome if case else "not run")
+    metric = case.metrics.get(name)
+    if metric is None:
+        return Cell("–")
+    unit = unit or metric.unit
+    notes = [] if metric.exact else [interval(metric.ci95, unit)]
+    if metric.basis and metric.basis != case.basis:
+        notes.append(standing(metric.basis))
+    if metric.samples_enough is False:
+        notes.append("wider than asked")
+    return Cell(quantity(metric.value, unit), "; ".join(notes))
+
+
+def _bases(point: Point) -> str:
+    found = {case.basis: case for case in point.cases.values() if case.outcome == "ok"}
+    return "; ".join(standing(basis) for basis in found) or "–"
+
+
+def missing_table(cases: Iterable[Case]) -> Table | None:
+    """Every case without a result, with its reason; None where there is none."""
+    missing = [case for case in cases if case.outcome != "ok"]
+    rows = tuple(cells(c.outcome, c.suite, _params(c), c.reason) for c in missing)
+    head = ("outcome", "suite", "case", "reason")
+    return (
+        Table(f"{len(rows)} without a result.", head, rows, frozenset(range(4))) if rows else None
+    )
+
+
+def _params(case: Case) -> str:
+    return ", ".join(f"{name} {value}" for name, value in case.params.items())
+
+
+def published_table(series: Series, published: Published) -> Table:
+    """Set a series beside the published points; errors are distances outside the band."""
+    points = {point.context: point for point in series.points}
+    word = standing(series.basis).split(" (")[0]
+    rows = []
+    for reference in published.points:
+        point = points.get(reference.context, Point(reference.context, {}))
+        speedup = point.speedup
+        rows.append(
+            cells(
+                tokens(reference.context),
+                *_against(point.ttft("recompute"), reference.recompute),
+                *_against(point.ttft("copy"), reference.copy),
+                times(speedup.value) if speedup else "not run",
+                f"{times(reference.speedup[0])} to {times(reference.speedup[1])}",
+            )
+        )
+    return Table(
+        f"{series.record.device_name}, {standing(series.basis)}, beside what was published. "
+        "An error is the distance outside the band of the chart's two readings, relative to the "
+        "nearer edge.",
+        (
+            "context, tokens",
+            f"recompute, {word}",
+            "published",
+            "error",
+            f"copy, {word}",
+            "published",
+            "error",
+            f"speedup, {word}",
+            "published",
+        ),
+        tuple(rows),
+        frozenset(),
+    )
+
+
+def _against(found: Metric | None, published: Interval) -> tuple[str, str, str]:
+    if found is None:
+        return "not run", band(published), "–"
+    return milliseconds(found.value), band(published), outside_text(outside(found.value, published))
+
+
+def provenance_table(record: Record) -> Table:
+    """Where a record comes from: tool, command, machine, device, model."""
+    facts: list[tuple[str, str]] = [
+        ("file", str(record.path)),
+        ("command", " ".join(record.argv)),
+        ("started", record.started),
+        ("finished", record.finished if record.complete else f"{record.finished} (not completed)"),
+        ("seed", str(record.seed)),
+    ]
+    device = {name: value for name, value in record.device.items() if name != "profile"}
+    for name, group in (
+        ("tool", record.tool),
+        ("system", record.system),
+        ("device", device),
+        ("model", record.model),
+    ):
+        facts += _flat(group, name)
+    return Table("", ("what", "value"), tuple(cells(*fact) for fact in facts), frozenset({0, 1}))
+
+
+def _flat(node: Any, where: str) -> Iterator[tuple[str, str]]:
+    if isinstance(node, Mapping):
+        for name, value in node.items():
+            yield from _flat(value, f"{where}: {name.replace('_', ' ')}")
+    elif isinstance(node, list) and any(isinstance(value, Mapping | list) for value in node):
+        for i, value in enumerate(node):
+            yield from _flat(value, f"{where} {i}")
+    elif isinstance(node, list):
+        yield where, ", ".join(str(value) for value in node)
+    elif node not in (None, ""):
+        yield where, {True: "yes", False: "no"}[node] if isinstance(node, bool) else str(node)
+
+
+def profile_table(record: Record) -> Table | None:
+    """Every sourced value of the device profile; None for a device without one."""
+    rows = tuple(_sourced(record.device.get("profile") or {}, ""))
+    head = ("figure", "value", "low", "high", "basis", "source")
+    caption = "Where a figure is a curve, low and high are factors on it."
+    return Table(caption, head, rows, frozenset({0, 4, 5})) if rows else None
+
+
+def _sourced(node: Any, where: str) -> Iterator[tuple[Cell, ...]]:
+    if isinstance(node, list):
+        for i, value in enumerate(node):
+            yield from _sourced(value, f"{where} {i + 1}")
+    elif isinstance(node, Mapping) and "source" in node:
+        unit = str(node.get("unit", ""))
+        ends = [node.get("low"), node.get("high")]
+        if "points" in node:
+            shown = [f"curve of {len(node['points'])} points", *(_plain(end, "") for end in ends)]
+        else:
+            shown = [_plain(value, unit) for value in (node.get("value"), *ends)]
+        yield cells(where, *shown, str(node.get("basis", "–")), str(node["source"]))
+    elif isinstance(node, Mapping):
+        for name, value in node.items():
+            yield from _sourced(value, f"{where} {name}".replace("_", " ").strip())
+
+
+def _plain(value: Any, unit: str) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "–" if value is None else str(value)
+    return quantity(value, {"B/s": "bytes/s", "B": "bytes", "1": ""}.get(unit, unit)).strip()

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small records for tests, made from a few numbers; not installed."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from kvroof_reports.load import load_record
+from kvroof_reports.rows import Record
+
+H100 = {
+    "backend": "sim",
+    "name": "h100-sxm",
+    "driver": "",
+    "bus_id": "",
+    "numa_node": -1,
+    "memory_bytes": 80_000_000_000,
+    "basis": "published",
+    "link": {"now": {"gen": 5, "width": 16}, "best": {"gen": 5, "width": 16}},
+    "profile": {
+        "derates": {
+            "compute": {
+                "value": 1,
+                "low": 1,
+                "high": 1,
+                "basis": "published",
+                "source": "no derate",
+            }
+        }
+    },
+}
+HOST = {
+    "backend": "host",
+    "name": "AMD EPYC 7B13",
+    "driver": "",
+    "bus_id": "",
+    "numa_node": 0,
+    "memory_bytes": 4_000_000_000,
+    "basis": "measured",
+    "link": {},
+}
+LLAMA_8B = {"name": "llama-3.1-8b", "source": "catalogue", "layers": 32, "hidden": 4096}
+LLAMA_1B = {"name": "llama-3.2-1b", "source": "catalogue", "layers": 16, "hidden": 2048}
+
+PARAMS = {"batch": 1, "live": 0, "kv_dtype": "bf16", "copy": "dma", "link": "native"}
+
+
+def metric(unit: str, median: float, spread: float = 0.0) -> dict[str, Any]:
+    """Return a metric; a spread of 0.02 gives an interval of 2 % each way and three samples."""
+    if not spread:
+        return {"unit": unit, "median": median}
+    low, high = median * (1 - spread), median * (1 + spread)
+    return {"unit": unit, "median": median, "ci95": [low, high], "samples": [low, median, high]}
+
+
+def pair(
+    context: int,
+    recompute: float,
+    load: float,
+    *,
+    spread: float = 0.0,
+    basis: str = "published",
+    params: Mapping[str, Any] = PARAMS,
+) -> list[dict[str, Any]]:
+    """Return the two cases of a context that succeeded."""
+    shared = {"context_tokens": context, **params}
+    flops, moved = 1.4e10 * context, 131072 * context
+    return [
+        _ok(
+            {**shared, "plan": "recompute"},
+            basis,
+            {
+                "ttft": metric("s", recompute, spread),
+                "mfu": metric("ratio", 0.45, spread),
+                "flops": {"unit": "FLOP", "value": flops},
+            },
+        ),
+        _ok(
+            {**shared, "plan": "copy"},
+            basis,
+            {
+                "ttft": metric("s", load, spread),
+                "speedup": metric("ratio", recompute / load, spread),
+                "link_share": metric("ratio", 0.8, spread),
+                "bytes_loaded": {"unit": "bytes", "value": moved},
+                "copy_bandwidth": metric("bytes/s", moved / load, spread),
+            },
+        ),
+    ]
+
+
+def _ok(params: dict[str, Any], basis: str, metrics: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "suite": "ttft",
+        "params": params,
+        "outcome": "ok",
+        "reason": "",
+        "basis": basis,
+        "metrics": metrics,
+    }
+
+
+def skipped(context: int, plan: str, reason: str, outcome: str = "skipped") -> dict[str, Any]:
+    """Return a case without a result."""
+    return {
+        "suite": "ttft",
+        "params": {"context_tokens": context, "plan": plan, **PARAMS},
+        "outcome": outcome,
+        "reason": reason,
+        "basis": "measured",
+        "metrics": {},
+    }
+
+
+def document(
+    cases: Iterable[dict[str, Any]],
+    device: Mapping[str, Any] = H100,
+    model: Mapping[str, Any] = LLAMA_8B,
+) -> dict[str, Any]:
+    """Return a whole result file as a JSON value."""
+    return copy.deepcopy(
+        {
+            "schema_version": 1,
+            "tool": {"version": "0.1.0", "commit": "abc1234", "dirty": False, "build": "Release"},
+            "argv": ["kvroof", "run", "ttft", "--device", "sim:h100-sxm"],
+            "started": "2026-12-01T12:00:00Z",
+            "finished": "2026-12-01T12:00:02Z",
+            "complete": True,
+            "seed": 1,
+            "system": {"cpu": "AMD EPYC 7B13", "kernel": "6.1.0", "numa_nodes": 1},
+            "device": dict(device),
+            "model": dict(model),
+            "cases": list(cases),
+            "answers": [],
+        }
+    )
+
+
+def save(value: Any, folder: Path, name: str = "run.json") -> Path:
+    """Write a JSON value to a file of `folder`."""
+    path = folder / name
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def record(cases: Iterable[dict[str, Any]], folder: Path, **others: Any) -> Record:
+    """Write and load a result file."""
+    return load_record(save(document(cases, **others), folder))
