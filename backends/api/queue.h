@@ -47,7 +47,7 @@ struct Region {
 };
 
 struct Regions {
-  std::span<const Region> list;
+  std::span<const Region> list;  // empty: a marker, which completes once its fences have
   CopyMethod method = CopyMethod::dma;
 };
 
@@ -83,7 +83,7 @@ class Queue {
   // Never blocks. `busy`: nothing was enqueued, and a completion will clear it. `invalid`: it can
   // never be accepted: a fence on a ticket that was not returned yet, spans outside their buffers
   // or without bytes, regions against the queue's direction (copy_in: host to device, copy_out:
-  // device to host), of unequal sides, none at all or more than max_regions, an op on a copy queue.
+  // device to host), of unequal sides or more than max_regions, an op on a copy queue.
   // A fence on work that failed makes this one complete as `aborted` without running. A fence may
   // name a ticket that was reaped long ago.
   virtual Result<Ticket> submit(const Work& work) noexcept = 0;

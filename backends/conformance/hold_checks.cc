@@ -152,8 +152,9 @@ void a_full_queue_is_busy(Rig& rig) {
   for (int i = 0; i < 2; ++i) {
     rig.expect_refused(*lane, hold(), Code::busy, "more than max_open_tickets");
   }
-  rig.expect_refused(*lane, {.fences = {}, .body = Regions{}}, Code::invalid,
-                     "what can never fit, on a full queue,");
+  const Region nowhere{};
+  rig.expect_refused(*lane, {.fences = {}, .body = Regions{.list = {&nowhere, 1}}}, Code::invalid,
+                     "what can never be accepted, on a full queue,");
   open_gate(rig);
   require(rig.drain(*lane, most).size() == most, "busy enqueued nothing, and all others end");
   require(rig.submit(*lane, hold()) == most + 1, "busy clears by waiting, and took no ticket");

@@ -83,7 +83,6 @@ class NullQueue final : public Queue {
   }
 
   const char* refusal(const Regions& regions) const {
-    if (regions.list.empty()) return "A copy needs at least one region.";
     if (regions.list.size() > kMaxRegions) return "A copy has more regions than max_regions.";
     for (const Region& region : regions.list) {
       const auto& [source, destination] = region;

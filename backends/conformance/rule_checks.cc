@@ -48,6 +48,14 @@ void reap_is_in_order_and_once(Rig& rig) {
   }
 }
 
+void no_regions_are_a_marker(Rig& rig) {
+  CopyIn in(rig);
+  const Point fence{in.lane.get(), rig.submit(*in.lane, in.work())};
+  const auto lane = rig.queue(QueueKind::copy_out);
+  require(rig.run(*lane, {.fences = {&fence, 1}, .body = Regions{}}).ok(),
+          "work without regions completes once its fences have");
+}
+
 void reap_fills_only_the_span(Rig& rig) {
   CopyIn in(rig);
   require(*in.lane->reap({}) == 0, "reaping into no room yields nothing");
@@ -76,7 +84,9 @@ void fences_name_the_past(Rig& rig) {
 
 void refusals_enqueue_nothing(Rig& rig) {
   CopyIn in(rig);
-  rig.expect_refused(*in.lane, {.fences = {}, .body = Regions{}}, Code::invalid, "no regions");
+  const Region bad{{in.host.get(), 0, kBytes + 1}, {in.device.get(), 0, kBytes + 1}};
+  rig.expect_refused(*in.lane, {.fences = {}, .body = Regions{.list = {&bad, 1}}}, Code::invalid,
+                     "a region outside its buffers");
   require(rig.submit(*in.lane, in.work()) == 1, "a refused submission takes no ticket");
   require(rig.drain(*in.lane, 1).size() == 1, "a refused submission completes nothing");
 }
@@ -223,6 +233,7 @@ void clock_never_goes_back(Rig& rig) {
 constexpr Check kChecks[] = {
     {"tickets_grow_by_one", tickets_grow_by_one},
     {"reap_is_in_order_and_once", reap_is_in_order_and_once},
+    {"no_regions_are_a_marker", no_regions_are_a_marker},
     {"reap_fills_only_the_span", reap_fills_only_the_span},
     {"fences_name_the_past", fences_name_the_past},
     {"refusals_enqueue_nothing", refusals_enqueue_nothing},

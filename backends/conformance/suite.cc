@@ -13,6 +13,8 @@ std::vector<Case> cases(Opener open, std::initializer_list<std::span<const Check
   return out;
 }
 
+void PrintTo(const Case& held, std::ostream* out) { *out << held.check.name; }
+
 std::string case_name(const testing::TestParamInfo<Case>& info) {
   return std::string(info.param.check.name);
 }

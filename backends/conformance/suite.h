@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <vector>
 
 #include "backends/api/device.h"
@@ -21,6 +22,7 @@ struct Case {
   Opener open;
   Check check;
 };
+void PrintTo(const Case& held, std::ostream* out);  // GoogleTest's hook, hence its name
 
 std::vector<Case> cases(Opener open, std::initializer_list<std::span<const Check> (*)()> groups);
 std::string case_name(const testing::TestParamInfo<Case>& info);

@@ -9,6 +9,7 @@ Status check_span(const Span& span) {
   if (dynamic_cast<HostBuffer*>(span.buffer) == nullptr) {
     return {Code::invalid, "a span must name a buffer of this device"};
   }
+  if (span.bytes == 0) return {Code::invalid, "a span must have at least one byte"};
   const std::uint64_t bytes = span.buffer->facts().bytes;
   if (span.offset > bytes || span.bytes > bytes - span.offset) {
     return {Code::invalid, "a span of " + std::to_string(span.bytes) + " bytes at " +

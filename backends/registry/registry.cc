@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "backends/host/adapter.h"
+
 namespace kvroof {
 namespace {
 
@@ -45,6 +47,7 @@ Result<std::unique_ptr<Device>> open_absent(const DeviceSpec& spec) {
 }
 
 constexpr Adapter kAdapters[] = {
+    {"host", &host::probe, &host::open},
     {kAbsent[0].name, &probe_absent<0>, &open_absent<0>},
     {kAbsent[1].name, &probe_absent<1>, &open_absent<1>},
     {kAbsent[2].name, &probe_absent<2>, &open_absent<2>},
