@@ -73,7 +73,8 @@ def comparison(host: Series, gpu: Series) -> str | None:
         "A CPU's balance is far from a GPU's: while its link moves one byte, "
         f"{_name(ours)} computes {_rates(ours)} and {_name(theirs)} {_rates(theirs)}. "
         f"Prefill takes {times(ours.pi)} as long as moving its KV on the CPU at "
-        f"{tokens(ours.context)} tokens, {times(theirs.pi)} on the GPU at {tokens(theirs.context)}: copying wins {says}."
+        f"{tokens(ours.context)} tokens, {times(theirs.pi)} on the GPU at "
+        f"{tokens(theirs.context)}: copying wins {says}."
     )
 
 
