@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kvroof_reports.rows import MODELLED
+from kvroof_reports.rows import MODELLED, Case
 from kvroof_reports.series import Series
 from kvroof_reports.text import aside, digits, rate, times, tokens
 
@@ -39,13 +39,19 @@ def balance_of(series: Series) -> Balance | None:
         if not recompute or not copy:
             continue
         seconds = recompute.value("prefill") or recompute.metrics["ttft"].value
-        flops, moved = recompute.value("flops"), copy.value("bytes_loaded")
-        link_rate = copy.value("copy_bandwidth")
-        if flops and moved and link_rate:
-            return Balance(
-                series, point.context, flops / seconds, link_rate, seconds, moved / link_rate
-            )
+        flops_rate = _flops_rate(series, recompute, seconds)
+        moved, link_rate = copy.value("bytes_loaded"), copy.value("copy_bandwidth")
+        if flops_rate and moved and link_rate:
+            return Balance(series, point.context, flops_rate, link_rate, seconds, moved / link_rate)
     return None
+
+
+def _flops_rate(series: Series, recompute: Case, seconds: float) -> float | None:
+    flops, mfu = recompute.value("flops"), recompute.value("mfu")
+    if flops:
+        return flops / seconds
+    peak = series.record.device.get("peaks", {}).get(f"flops_{series.params.get('kv_dtype')}")
+    return mfu * peak if mfu and peak else None
 
 
 def measured_and_modelled(all_series: list[Series]) -> tuple[Series, Series] | None:
@@ -70,12 +76,17 @@ def comparison(host: Series, gpu: Series) -> str | None:
         else (f"by far more on the {'CPU' if further > 1 else 'GPU'}")
     )
     return (
-        "A CPU's balance is far from a GPU's: while its link moves one byte, "
-        f"{_name(ours)} computes {_rates(ours)} and {_name(theirs)} {_rates(theirs)}. "
+        f"While its link moves one byte, {_name(ours)} computes {_rates(ours)} and {_name(theirs)} "
+        f"{_rates(theirs)}: the CPU's balance is {_apart(ours, theirs)} the GPU's. "
         f"Prefill takes {times(ours.pi)} as long as moving its KV on the CPU at "
         f"{tokens(ours.context)} tokens, {times(theirs.pi)} on the GPU at "
         f"{tokens(theirs.context)}: copying wins {says}."
     )
+
+
+def _apart(ours: Balance, theirs: Balance) -> str:
+    ratio = theirs.flops_per_byte / ours.flops_per_byte
+    return f"{times(ratio)} below" if ratio >= 1 else f"{times(1 / ratio)} above"
 
 
 def _rates(balance: Balance) -> str:

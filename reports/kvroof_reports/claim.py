@@ -48,7 +48,7 @@ def outside(value: float, band: Interval) -> float:
 
 def outside_text(share: float) -> str:
     """Return what `outside` found, as a column has it."""
-    return f"{100 * share:+.1f} %" if share else "in the band"
+    return f"{100 * share:+.1f} %" if share else "in band"
 
 
 def checks_of(series: Series, published: Published) -> list[Check]:
@@ -87,14 +87,14 @@ def _point_checks(point: Point, published: PublishedPoint) -> Iterator[Check]:
 
 def _ttft_check(point: Point, plan: str, band: Interval, allowed: Interval) -> Check:
     what = f"{plan} at {short_tokens(point.context)}"
-    expected = f"{range_text(band)}, {100 * allowed[0]:+.0f} % to {100 * allowed[1]:+.0f} %"
+    expected = f"{range_text(band)} ms, {100 * allowed[0]:+.0f} % to {100 * allowed[1]:+.0f} %"
     ttft = point.ttft(plan)
     if ttft is None:
         return Check(what, _absent(point, plan), expected, False)
     off = outside(ttft.value, band)
     return Check(
         what,
-        f"{milliseconds(ttft.value)} ({outside_text(off)})",
+        f"{milliseconds(ttft.value)} ms ({outside_text(off)})",
         expected,
         allowed[0] <= off <= allowed[1],
     )
@@ -102,14 +102,14 @@ def _ttft_check(point: Point, plan: str, band: Interval, allowed: Interval) -> C
 
 def _slack_check(point: Point, band: Interval) -> Check:
     what = f"copy at {short_tokens(point.context)}"
-    expected = f"{range_text(band)}, ± {milliseconds(COPY_SLACK_SECONDS)}"
+    expected = f"{range_text(band)} ms, ± {milliseconds(COPY_SLACK_SECONDS)} ms"
     ttft = point.ttft("copy")
     if ttft is None:
         return Check(what, _absent(point, "copy"), expected, False)
     off = max(band[0] - ttft.value, ttft.value - band[1], 0.0)
-    off_text = f"{milliseconds(off)} outside" if off else "in the band"
+    off_text = f"{milliseconds(off)} ms outside" if off else "in band"
     return Check(
-        what, f"{milliseconds(ttft.value)} ({off_text})", expected, off <= COPY_SLACK_SECONDS
+        what, f"{milliseconds(ttft.value)} ms ({off_text})", expected, off <= COPY_SLACK_SECONDS
     )
 
 

@@ -15,7 +15,7 @@ _CSS = """
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e6e6e6; --soft: #a8a8a8; --line: #444; --page: #17191c; --tint: #22262b; }
 }
-body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 62rem; background: var(--page);
+body { margin: 0 auto; padding: 2rem 1.25rem 4rem; max-width: 66rem; background: var(--page);
        color: var(--ink); font: 16px/1.5 system-ui, "DejaVu Sans", Arial, sans-serif; }
 h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 1.25rem; }
 h2 { font-size: 1.25rem; margin: 2.5rem 0 .75rem; border-bottom: 1px solid var(--line);
@@ -29,7 +29,7 @@ p { max-width: 46rem; overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: .4rem; }
-th, td { padding: .3rem .7rem; border-bottom: 1px solid var(--line); text-align: right;
+th, td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: right;
          vertical-align: top; }
 th { vertical-align: bottom; }
 th, td { white-space: normal; }
@@ -38,7 +38,7 @@ th.words, td.words { text-align: left; }
 td.long { white-space: normal; overflow-wrap: break-word; min-width: 16rem; }
 small { display: block; font-size: .75rem; white-space: nowrap; }
 figure { margin: 1.25rem 0; }
-figure img { width: 100%; height: auto; background: #fff; }
+figure img { max-width: 100%; height: auto; background: #fff; }
 figcaption { font-size: .875rem; }
 @media print { body { max-width: none; padding: 0; font-size: 11px; } .scroll { overflow: visible; }
   table { font-size: 9px; } td { white-space: normal; } small { white-space: normal; }

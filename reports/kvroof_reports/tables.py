@@ -9,7 +9,7 @@ from typing import Any
 from kvroof_reports.claim import outside, outside_text
 from kvroof_reports.document import Cell, Table, cells
 from kvroof_reports.published import Published
-from kvroof_reports.rows import Case, Interval, Metric, Record
+from kvroof_reports.rows import MODELLED, Case, Interval, Metric, Record, weakest
 from kvroof_reports.series import Point, Series
 from kvroof_reports.text import band, interval, milliseconds, quantity, standing, times, tokens
 
@@ -69,9 +69,12 @@ def _figure(point: Point, plan: str, name: str, unit: str) -> Cell:
     return Cell(quantity(metric.value, unit), "; ".join(notes))
 
 
-def _bases(point: Point) -> str:
-    found = {case.basis: case for case in point.cases.values() if case.outcome == "ok"}
-    return "; ".join(standing(basis) for basis in found) or "–"
+def _bases(point: Point) -> Cell:
+    found = [case.basis for case in point.cases.values() if case.outcome == "ok"]
+    if not found:
+        return Cell("–")
+    basis = weakest(found)
+    return Cell("modelled", f"basis: {basis}") if basis in MODELLED else Cell(basis)
 
 
 def missing_table(cases: Iterable[Case]) -> Table | None:
@@ -111,11 +114,11 @@ def published_table(series: Series, published: Published) -> Table:
         "nearer edge.",
         (
             "context, tokens",
-            f"recompute, {word}",
-            "published",
+            f"recompute, {word}, ms",
+            "published, ms",
             "error",
-            f"copy, {word}",
-            "published",
+            f"copy, {word}, ms",
+            "published, ms",
             "error",
             f"speedup, {word}",
             "published",

@@ -48,13 +48,13 @@ def seconds(value: float) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Return a time in milliseconds to the tenth, for what is compared in a column."""
-    return f"{1e3 * value:,.1f} ms"
+    """Return a time in milliseconds to the tenth, without the unit: for columns of them."""
+    return f"{1e3 * value:,.1f}"
 
 
 def band(low_high: Interval) -> str:
-    """Return a range of times in milliseconds."""
-    return f"{1e3 * low_high[0]:,.1f} to {milliseconds(low_high[1])}"
+    """Return a range of times in milliseconds, without the unit."""
+    return f"{milliseconds(low_high[0])} to {milliseconds(low_high[1])}"
 
 
 def rate(value: float, unit: str) -> str:
@@ -88,7 +88,9 @@ def interval(ci95: Interval | None, unit: str) -> str:
     """Return an interval, or say that there is none."""
     if ci95 is None:
         return "no interval"
-    return f"{quantity(ci95[0], unit)} to {quantity(ci95[1], unit)}"
+    low, high = (quantity(end, unit) for end in ci95)
+    same_unit = " " in low and low.split(" ")[1:] == high.split(" ")[1:]
+    return f"{low.split(' ')[0] if same_unit else low} to {high}"
 
 
 def standing(basis: str) -> str:
