@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kvroof_reports.rows import MODELLED, Case
+from kvroof_reports.rows import MODELLED
 from kvroof_reports.series import Series
 from kvroof_reports.text import aside, digits, rate, times, tokens
 
@@ -14,22 +14,22 @@ from kvroof_reports.text import aside, digits, rate, times, tokens
 class Balance:
     """The two rates of a series at its largest context, as the record's own figures give them."""
 
-    series: Series
     context: int
-    flops_rate: float  # FLOP/s that the prefill reached
+    series: Series
+    flop_rate: float  # FLOP/s that recomputing reached
     link_rate: float  # bytes/s that the load reached
     prefill_seconds: float
-    link_seconds: float
+    load_seconds: float
 
     @property
     def flops_per_byte(self) -> float:
         """FLOPs computed while the link moves one byte."""
-        return self.flops_rate / self.link_rate
+        return self.flop_rate / self.link_rate
 
     @property
     def pi(self) -> float:
         """Prefill time over link time of the same tokens."""
-        return self.prefill_seconds / self.link_seconds
+        return self.prefill_seconds / self.load_seconds
 
 
 def balance_of(series: Series) -> Balance | None:
@@ -38,20 +38,13 @@ def balance_of(series: Series) -> Balance | None:
         recompute, copy = point.ok("recompute"), point.ok("copy")
         if not recompute or not copy:
             continue
-        seconds = recompute.value("prefill") or recompute.metrics["ttft"].value
-        flops_rate = _flops_rate(series, recompute, seconds)
-        moved, link_rate = copy.value("bytes_loaded"), copy.value("copy_bandwidth")
-        if flops_rate and moved and link_rate:
-            return Balance(series, point.context, flops_rate, link_rate, seconds, moved / link_rate)
+        flop_rate, link_rate = recompute.value("flop_rate"), copy.value("copy_bandwidth")
+        load_seconds, prefill_seconds = copy.value("load_time"), recompute.metrics["ttft"].value
+        if flop_rate and link_rate and load_seconds:
+            return Balance(
+                point.context, series, flop_rate, link_rate, prefill_seconds, load_seconds
+            )
     return None
-
-
-def _flops_rate(series: Series, recompute: Case, seconds: float) -> float | None:
-    flops, mfu = recompute.value("flops"), recompute.value("mfu")
-    if flops:
-        return flops / seconds
-    peak = series.record.device.get("peaks", {}).get(f"flops_{series.params.get('kv_dtype')}")
-    return mfu * peak if mfu and peak else None
 
 
 def measured_and_modelled(all_series: list[Series]) -> tuple[Series, Series] | None:
@@ -70,11 +63,9 @@ def comparison(host: Series, gpu: Series) -> str | None:
     if not ours or not theirs:
         return None
     further = ours.pi / theirs.pi
-    says = (
-        "by about as much on both"
-        if 0.8 < further < 1.25
-        else (f"by far more on the {'CPU' if further > 1 else 'GPU'}")
-    )
+    amount = "far more" if max(further, 1 / further) >= 2 else "more"
+    where = "CPU" if further > 1 else "GPU"
+    says = "by about as much on both" if 0.8 < further < 1.25 else f"by {amount} on the {where}"
     return (
         f"While its link moves one byte, {_name(ours)} computes {_rates(ours)} and {_name(theirs)} "
         f"{_rates(theirs)}: the CPU's balance is {_apart(ours, theirs)} the GPU's. "
@@ -91,7 +82,7 @@ def _apart(ours: Balance, theirs: Balance) -> str:
 
 def _rates(balance: Balance) -> str:
     return (
-        f"{digits(balance.flops_per_byte)} FLOP ({rate(balance.flops_rate, 'FLOP/s')} over "
+        f"{digits(balance.flops_per_byte)} FLOP ({rate(balance.flop_rate, 'FLOP/s')} over "
         f"{rate(balance.link_rate, 'B/s')})"
     )
 

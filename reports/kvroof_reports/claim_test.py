@@ -85,6 +85,14 @@ class ClaimTest(unittest.TestCase):
         other = [*pair(10240, 0.26, 0.04, params={**PARAMS, "link": "pcie4x16"})]
         self.fails(other, "no ttft case of a published setting")
 
+    def test_a_device_with_an_option_is_not_compared(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            value = document(as_published())
+            value["argv"] = ["kvroof", "run", "ttft", "--device=sim:h100-sxm,link=pcie4x16"]
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                self.assertEqual(main([str(save(value, Path(folder)))]), 1)
+        self.assertIn("no ttft case of a published setting", printed.getvalue())
+
     def test_bad_input_is_status_two(self) -> None:
         with contextlib.redirect_stderr(io.StringIO()) as said:
             self.assertEqual(main(["/nonexistent.json"]), 2)

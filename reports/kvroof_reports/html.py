@@ -35,6 +35,7 @@ th { vertical-align: bottom; }
 th, td { white-space: normal; }
 td { white-space: nowrap; }
 th.words, td.words { text-align: left; }
+td.long small { white-space: normal; }
 td.long { white-space: normal; overflow-wrap: break-word; min-width: 16rem; }
 small { display: block; font-size: .75rem; white-space: nowrap; }
 figure { margin: 1.25rem 0; }
@@ -97,7 +98,8 @@ def _table(table: Table) -> str:
 
 def _cell(cell: Cell, left: bool) -> str:
     note = f"<small>{escape(cell.note)}</small>" if cell.note else ""
-    return f"<td{_classes(left, len(cell.text) > 40)}>{escape(cell.text)}{note}</td>"
+    long = max(len(cell.text), len(cell.note)) > 40
+    return f"<td{_classes(left, long)}>{escape(cell.text)}{note}</td>"
 
 
 def _classes(left: bool, long: bool) -> str:

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from kvroof_reports.node import InputError, Node
-from kvroof_reports.rows import BASES, MODELLED, OUTCOMES, Case, Interval, Metric, Record
+from kvroof_reports.rows import (
+    BASES,
+    MODELLED,
+    OUTCOMES,
+    VERDICTS,
+    Case,
+    Crossover,
+    Interval,
+    Metric,
+    Record,
+)
 
 SCHEMA_VERSION = 1
 
@@ -50,7 +60,11 @@ def load_record(path: Path) -> Record:
         device=device.object(),
         model=model.object(),
         cases=tuple(_case(case) for case in root["cases"].elements()),
-        answers=tuple(answer.object() for answer in root["answers"].elements()),
+        crossovers=tuple(
+            _crossover(answer)
+            for answer in root["answers"].elements()
+            if answer["question"].text() == "crossover"
+        ),
     )
 
 
@@ -97,6 +111,19 @@ def _case(node: Node) -> Case:
     if case.suite == "ttft":
         _check_ttft(node, outcome)
     return case
+
+
+def _crossover(node: Node) -> Crossover:
+    params = {name: value.scalar() for name, value in node["params"].items()}
+    basis = node["basis"].one_of(BASES)
+    return Crossover(
+        params=params,
+        margin=node["params"]["margin"].positive(),
+        context=node["context_tokens"].positive() if node.has("context_tokens") else None,
+        ci95=_interval(node["ci95"], basis) if node.has("ci95") else None,
+        verdict=node["verdict"].one_of(VERDICTS),
+        basis=basis,
+    )
 
 
 def _check_ttft(node: Node, outcome: str) -> None:

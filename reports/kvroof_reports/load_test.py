@@ -12,7 +12,7 @@ from typing import Any
 
 from kvroof_reports.load import load_record
 from kvroof_reports.node import InputError
-from kvroof_reports.testing import document, pair, save, skipped
+from kvroof_reports.testing import crossover, document, pair, save, skipped
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -76,6 +76,8 @@ HOSTILE: list[tuple[Change, str]] = [
     (put("cases", 1, "metrics", "speedup", "median", value=0), "'cases[1].metrics.speedup.median'"),
     (put("cases", 2, "reason", value=""), "'cases[2].reason' must be a sentence"),
     (drop("cases", 2, "reason"), "'cases[2].reason' is missing"),
+    (put("answers", 0, "verdict", value="maybe"), "'answers[0].verdict' must be one of found"),
+    (drop("answers", 0, "params", "margin"), "'answers[0].params.margin' is missing"),
 ]
 
 NOT_JSON = [
@@ -105,7 +107,9 @@ class LoaderTest(unittest.TestCase):
         return text
 
     def good(self) -> dict[str, Any]:
-        return document([*pair(1024, 2.0, 1.0), skipped(2048, "copy", "No room.")])
+        value = document([*pair(1024, 2.0, 1.0), skipped(2048, "copy", "No room.")])
+        value["answers"] = [crossover(1.1, 1024.0, "below_smallest")]
+        return value
 
     def test_reads_a_good_record(self) -> None:
         record = load_record(save(self.good(), self.folder))
@@ -113,6 +117,7 @@ class LoaderTest(unittest.TestCase):
         self.assertEqual([c.outcome for c in record.cases], ["ok", "ok", "skipped"])
         ttft = record.cases[0].metrics["ttft"]
         self.assertEqual((ttft.value, ttft.unit, ttft.ci95, ttft.exact), (2.0, "s", None, False))
+        self.assertEqual(record.crossovers[0].context, 1024.0)
         flops = record.cases[0].metrics["flops"]
         self.assertEqual((flops.value, flops.exact), (1.4e10 * 1024, True))
 

@@ -59,6 +59,7 @@ class Published:
         return (
             _slug(series.record.model_name) in self.models
             and _slug(series.record.device_name) in self.devices
+            and not _has_options(series.record.argv)
             and series.params.get("layers") in (None, whole)
             and all(self.params[name] == value for name, value in params.items())
         )
@@ -76,6 +77,13 @@ def load_published(folder: Path = FOLDER) -> list[Published]:
 def published_for(series: Series, known: list[Published]) -> Published | None:
     """Return the publication that speaks of a series, if there is one."""
     return next((published for published in known if published.matches(series)), None)
+
+
+def _has_options(argv: tuple[str, ...]) -> bool:
+    """Whether the device was changed by an option, as in `sim:h100-sxm,link=pcie4x16`."""
+    named = [word.removeprefix("--device=") for word in argv if word.startswith("--device=")]
+    named += [word for flag, word in zip(argv, argv[1:]) if flag == "--device"]
+    return any("=" in word for word in named)
 
 
 def _slug(name: str) -> str:

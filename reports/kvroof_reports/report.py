@@ -16,12 +16,14 @@ from kvroof_reports.rows import MODELLED, Record
 from kvroof_reports.series import Series, series_of
 from kvroof_reports.tables import (
     case_table,
+    crossover_table,
     missing_table,
     profile_table,
     provenance_table,
     published_table,
+    scaled_table,
 )
-from kvroof_reports.text import aside, seconds, standing, times, tokens
+from kvroof_reports.text import aside, join, seconds, standing, times, tokens
 
 _HOW = (
     "TTFT is the time from submission until the first token's logits. Recompute is the prefill of "
@@ -74,12 +76,23 @@ def _series_section(number: int, series: Series, published: Published | None) ->
     title = f"{what} on {series.device}, {standing(series.basis)}"
     blocks: list[Block] = list(_pictures(number, series, published))
     if any(case.outcome == "ok" for case in series.cases):
-        blocks.append(case_table(series))
+        tables = (case_table(series), scaled_table(series), crossover_table(series))
+        blocks += [table for table in tables if table] + _unmoved(series)
     else:
         blocks.append("No case succeeded; the reasons are listed below.")
     if published:
         blocks += [published_table(series, published), *_gates(series, published)]
     return Section(title, tuple(blocks))
+
+
+def _unmoved(series: Series) -> list[Block]:
+    if not series.unmoved:
+        return []
+    at = join([tokens(context) for context in series.unmoved])
+    return [
+        f"At {at} tokens the bytes were priced but not moved (data off): nothing is said there of "
+        "their correctness."
+    ]
 
 
 def _pictures(number: int, series: Series, published: Published | None) -> Iterator[Picture]:
@@ -88,19 +101,21 @@ def _pictures(number: int, series: Series, published: Published | None) -> Itera
             f"ttft-{number}",
             ttft_by_context.draw(series, published),
             _alt("TTFT", series, published),
-            _caption(ttft_by_context.__doc__),
+            _caption(ttft_by_context.__doc__, published),
         )
     if series.paired:
         yield picture(
             f"speedup-{number}",
             speedup_by_context.draw(series, published),
             _alt("Speedup of copy over recompute", series, published),
-            _caption(speedup_by_context.__doc__),
+            _caption(speedup_by_context.__doc__, published),
         )
 
 
-def _caption(docstring: str | None) -> str:
-    return " ".join((docstring or "").split())
+def _caption(docstring: str | None, published: Published | None) -> str:
+    """Return a figure's own description, without what it says of published points if none are."""
+    said = (docstring or "").split("\n\n")
+    return " ".join(" ".join(p for p in said if published or "published" not in p).split())
 
 
 def _alt(what: str, series: Series, published: Published | None) -> str:
@@ -144,7 +159,7 @@ def _beside(every: list[Series]) -> Iterator[Section]:
         f"Left: TTFT by recompute and by copy, measured on the host CPU and modelled on "
         f"{gpu.record.device_name}. Right: the speedup of both. "
         f"{_alt('TTFT', host, None)} {_alt('TTFT', gpu, None)}",
-        _caption(host_measured.__doc__),
+        _caption(host_measured.__doc__, None),
     )
     sentence = comparison(host, gpu) or (
         "How far the CPU's balance is from the modelled device's can't be said: one of the records "

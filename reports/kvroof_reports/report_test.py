@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kvroof_reports.__main__ import main
-from kvroof_reports.testing import HOST, LLAMA_1B, PARAMS, document, pair, save, skipped
+from kvroof_reports.testing import HOST, LLAMA_1B, PARAMS, crossover, document, pair, save, skipped
 
 GPU = [*pair(1024, 0.03, 0.015), *pair(10240, 0.26, 0.045), *pair(102400, 6.5, 0.31)]
 CPU_PARAMS = {**PARAMS, "kv_dtype": "f32", "layers": 4}
@@ -71,7 +71,11 @@ class TwoRunsTest(Reporting):
         cls.folder = Path(scratch.name)
         cls.out = cls.folder / "out"
         both = cls()
-        gpu = both.file("gpu.json", GPU)
+        value = document(GPU)
+        value["answers"] = [crossover(1.0, 1024.0, "below_smallest")]
+        for case in value["cases"][-2:]:
+            case["params"]["data"] = "off"
+        gpu = str(save(value, cls.folder, "gpu.json"))
         cpu = both.file("cpu.json", CPU, device=HOST, model=LLAMA_1B)
         both.assertEqual(both.report(gpu, cpu), (0, ""))
 
@@ -109,6 +113,10 @@ class TwoRunsTest(Reporting):
         self.assertIn("(28.7 TFLOP/s over 6.71 GB/s)", self.html())
         self.assertIn("25.0x as long as moving its KV on the CPU", self.html())
         self.assertIn("copying wins by about as much on both", self.html())
+
+    def test_crossovers_and_unmoved_bytes_are_told(self) -> None:
+        self.assertIn("at or below the smallest context tried", self.html())
+        self.assertIn("At 102,400 tokens the bytes were priced but not moved", self.html())
 
     def test_reasons_are_shown_and_escaped(self) -> None:
         self.assertIn("The host tier has no room for &lt;4096&gt; tokens.", self.html())

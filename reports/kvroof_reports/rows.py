@@ -14,6 +14,8 @@ MODELLED = frozenset({"calibrated", "published", "datasheet"})
 PLANS = ("recompute", "copy", "hybrid")
 OUTCOMES = ("ok", "skipped", "failed", "incorrect")
 
+VERDICTS = ("found", "none_in_range", "below_smallest", "inside_interval")
+
 Interval = tuple[float, float]
 
 
@@ -53,6 +55,18 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Crossover:
+    """From which context copy is `margin` times faster, as the run itself concluded."""
+
+    params: Mapping[str, Any]
+    margin: float
+    context: float | None
+    ci95: Interval | None
+    verdict: str
+    basis: str
+
+
+@dataclass(frozen=True)
 class Record:
     """One result file."""
 
@@ -67,12 +81,12 @@ class Record:
     device: Mapping[str, Any]
     model: Mapping[str, Any]
     cases: tuple[Case, ...]
-    answers: tuple[Mapping[str, Any], ...] = ()
+    crossovers: tuple[Crossover, ...] = ()
 
     @property
     def device_name(self) -> str:
-        """The device as the record names it."""
-        return str(self.device["name"])
+        """The device as the record names it, without the mark that every title sets itself."""
+        return str(self.device["name"]).removesuffix(" (modelled)")
 
     @property
     def whole_layers(self) -> int | None:

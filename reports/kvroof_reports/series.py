@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kvroof_reports.rows import PLANS, Case, Metric, Record, weakest
+from kvroof_reports.rows import PLANS, Case, Crossover, Metric, Record, weakest
 
-_WITHIN = ("context_tokens", "plan")  # what varies inside a series
+_WITHIN = ("context_tokens", "plan", "data")  # what may vary inside a series
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,24 @@ class Series:
     def basis(self) -> str:
         """The weakest basis of its cases."""
         return weakest([c.basis for c in self.cases if c.outcome == "ok"] or [self.device_basis])
+
+    @property
+    def crossovers(self) -> list[Crossover]:
+        """What the run itself concluded about these parameters."""
+        return [
+            c
+            for c in self.record.crossovers
+            if all(c.params.get(name) == value for name, value in self.params.items())
+        ]
+
+    @property
+    def unmoved(self) -> list[int]:
+        """The contexts at which bytes were priced, but not moved."""
+        return [
+            p.context
+            for p in self.points
+            if any(c.params.get("data") == "off" for c in p.cases.values())
+        ]
 
     @property
     def device_basis(self) -> str:

@@ -13,6 +13,8 @@ from kvroof_reports.rows import MODELLED, Case, Interval, Metric, Record, weakes
 from kvroof_reports.series import Point, Series
 from kvroof_reports.text import band, interval, milliseconds, quantity, standing, times, tokens
 
+_Column = tuple[str, str, str, str]
+
 # Heading, plan, metric, and how a metric that is a ratio is read (empty: by its unit).
 _COLUMNS = (
     ("recompute TTFT", "recompute", "ttft", ""),
@@ -23,34 +25,70 @@ _COLUMNS = (
     ("MFU of recompute", "recompute", "mfu", "share"),
     ("link share of copy", "copy", "link_share", "share"),
     ("copy rate", "copy", "copy_bandwidth", ""),
-    ("recompute, all layers", "recompute", "ttft_scaled", ""),
-    ("copy, all layers", "copy", "ttft_scaled", ""),
+    ("largest logit difference", "copy", "logit_difference", "tiny"),
 )
+_SCALED_COLUMNS = (
+    ("recompute TTFT, all layers", "recompute", "ttft_scaled", ""),
+    ("copy TTFT, all layers", "copy", "ttft_scaled", ""),
+    ("hybrid TTFT, all layers", "hybrid", "ttft_scaled", ""),
+)
+
+
+_VERDICTS = {
+    "found": "inside the range that was tried",
+    "none_in_range": "none in the range that was tried",
+    "below_smallest": "at or below the smallest context tried",
+    "inside_interval": "inside the interval: not decided there",
+}
 
 
 def case_table(series: Series) -> Table:
     """One row a context: each figure with its interval, or with the word that there is none."""
-    ok = [case for case in series.cases if case.outcome == "ok"]
-    columns = [
-        column
-        for column in _COLUMNS
-        if any(case.params["plan"] == column[1] and column[2] in case.metrics for case in ok)
-    ]
-    rows = [
-        cells(
-            tokens(point.context),
-            *(_figure(point, *column[1:]) for column in columns),
-            _bases(point),
-        )
-        for point in series.points
-    ]
+    columns = _present(series, _COLUMNS)
     return Table(
         "Medians, with the 95 % interval below each. MFU: share of the compute peak; link share: "
         "share of the host link's peak.",
         ("context, tokens", *(column[0] for column in columns), "basis"),
-        tuple(rows),
+        tuple((*_row(point, columns), _bases(point)) for point in series.points),
         frozenset({len(columns) + 1}),
     )
+
+
+def scaled_table(series: Series) -> Table | None:
+    """Return what was scaled from the layers that ran to all of them; None if nothing was."""
+    columns = _present(series, _SCALED_COLUMNS)
+    rows = tuple(_row(point, columns) for point in series.points)
+    head = ("context, tokens", *(column[0] for column in columns))
+    caption = "Scaled from the layers that ran to all layers of the model; not measured."
+    return Table(caption, head, rows, frozenset()) if columns else None
+
+
+def crossover_table(series: Series) -> Table | None:
+    """Return from where on copying wins by each margin; None where the run did not conclude."""
+    rows = tuple(
+        cells(
+            times(c.margin),
+            str(c.params.get("plan", "copy")),
+            f"{tokens(c.context)} tokens" if c.context else "–",
+            Cell(_VERDICTS[c.verdict], interval(c.ci95, "tokens")),
+            standing(c.basis),
+        )
+        for c in series.crossovers
+    )
+    caption = (
+        "Crossover: the smallest context from which a plan wins by the margin at all larger ones."
+    )
+    head = ("margin", "plan", "from", "verdict", "basis")
+    return Table(caption, head, rows, frozenset({1, 3, 4})) if rows else None
+
+
+def _present(series: Series, columns: tuple[_Column, ...]) -> list[_Column]:
+    ok = [case for case in series.cases if case.outcome == "ok"]
+    return [c for c in columns if any(k.params["plan"] == c[1] and c[2] in k.metrics for k in ok)]
+
+
+def _row(point: Point, columns: list[_Column]) -> tuple[Cell, ...]:
+    return cells(tokens(point.context), *(_figure(point, *column[1:]) for column in columns))
 
 
 def _figure(point: Point, plan: str, name: str, unit: str) -> Cell:
@@ -186,7 +224,8 @@ def _sourced(node: Any, where: str) -> Iterator[tuple[Cell, ...]]:
             shown = [f"curve of {len(node['points'])} points", *(_plain(end, "") for end in ends)]
         else:
             shown = [_plain(value, unit) for value in (node.get("value"), *ends)]
-        yield cells(where, *shown, str(node.get("basis", "–")), str(node["source"]))
+        source = Cell(str(node["source"]), str(node.get("note", node.get("spread", ""))))
+        yield cells(where, *shown, str(node.get("basis", "–")), source)
     elif isinstance(node, Mapping):
         for name, value in node.items():
             yield from _sourced(value, f"{where} {name}".replace("_", " ").strip())

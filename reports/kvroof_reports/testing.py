@@ -76,6 +76,7 @@ def pair(
             {
                 "ttft": metric("s", recompute, spread),
                 "mfu": metric("ratio", 0.45, spread),
+                "flop_rate": metric("FLOP/s", flops / recompute, spread),
                 "flops": {"unit": "FLOP", "value": flops},
             },
         ),
@@ -87,6 +88,7 @@ def pair(
                 "speedup": metric("ratio", recompute / load, spread),
                 "link_share": metric("ratio", 0.8, spread),
                 "bytes_loaded": {"unit": "bytes", "value": moved},
+                "load_time": metric("s", load, spread),
                 "copy_bandwidth": metric("bytes/s", moved / load, spread),
             },
         ),
@@ -113,6 +115,17 @@ def skipped(context: int, plan: str, reason: str, outcome: str = "skipped") -> d
         "reason": reason,
         "basis": "measured",
         "metrics": {},
+    }
+
+
+def crossover(margin: float, context: float | None, verdict: str) -> dict[str, Any]:
+    """Return what a run concluded for one margin."""
+    return {
+        "question": "crossover",
+        "params": {**PARAMS, "plan": "copy", "margin": margin},
+        "context_tokens": context,
+        "verdict": verdict,
+        "basis": "published",
     }
 
 

@@ -72,6 +72,8 @@ _READ_AS = {
     "s": seconds,
     "x": times,
     "share": percent,
+    "tiny": lambda value: f"{value:.1e}",
+    "tokens": lambda value: f"{tokens(value)} tokens",
     "bytes": lambda value: rate(value, "B"),
     "bytes/s": lambda value: rate(value, "B/s"),
     "FLOP": lambda value: rate(value, "FLOP"),

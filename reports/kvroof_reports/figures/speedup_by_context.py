@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speedup of copy over recompute against context, both axes logarithmic.
 
-Above the line at 1x copying wins. Bars are 95 % intervals. The grey band is the published range of
-speedups, open marks its points, where the series is of the published model and device.
+Above the line at 1x copying wins. Bars are 95 % intervals, where there are any.
+
+The grey band is the published range of speedups; open marks are the published points, with bars as
+far as the readings of the published chart allow.
 """
 
 from __future__ import annotations

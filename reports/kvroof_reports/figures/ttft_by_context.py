@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time to first token against context, one line a plan, both axes logarithmic.
 
-Bars are 95 % intervals. Open marks are published measurements of the same model and device, where
-there are any; their bars reach from the lower to the higher reading of the published chart.
+Bars are 95 % intervals, where there are any.
+
+Open marks are published measurements of the same model and device; their bars reach from the lower
+to the higher reading of the published chart.
 """
 
 from __future__ import annotations
