@@ -67,8 +67,9 @@ class Device {
 
   // Blocks until one of `points` has completed (well or not, reaped or not) and returns its index,
   // the lowest where several have. `deadline` is absolute: past it the answer is `timeout`, and
-  // Nanos::max() never passes. `stuck` where virtual time has no event left. `invalid` where a
-  // point names a ticket that submit has not returned yet. One waiter at a time.
+  // Nanos::max() never passes. `stuck`, whatever the deadline, where virtual time has no event left
+  // that could complete one. `invalid` where a point names a ticket that submit has not returned
+  // yet. Without points it is a sleep until the deadline. One waiter at a time.
   virtual Result<std::size_t> wait_any(std::span<const Point> points, Nanos deadline) noexcept = 0;
 
   // `no_memory` leaves nothing allocated. Zero bytes is `invalid`.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <thread>
 
 namespace kvroof {
 namespace {
@@ -116,7 +117,8 @@ class NullDevice final : public Device {
     return std::chrono::steady_clock::now().time_since_epoch();
   }
 
-  Result<std::size_t> wait_any(std::span<const Point> points, Nanos) noexcept override {
+  Result<std::size_t> wait_any(std::span<const Point> points, Nanos deadline) noexcept override {
+    if (points.empty() && deadline != Nanos::max()) return sleep_until(deadline);
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (static_cast<const NullQueue*>(points[i].queue)->has(points[i].ticket)) return i;
     }
@@ -148,6 +150,11 @@ class NullDevice final : public Device {
   Status open_gate(Gate) noexcept override { return {}; }
 
  private:
+  static Status sleep_until(Nanos deadline) {
+    std::this_thread::sleep_until(std::chrono::steady_clock::time_point(deadline));
+    return {Code::timeout, "The deadline passed."};
+  }
+
   DeviceInfo info_;
 };
 

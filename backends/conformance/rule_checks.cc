@@ -223,6 +223,13 @@ void no_memory_leaves_nothing(Rig& rig) {
   rig.buffer(MemoryKind::device, kBytes);
 }
 
+void no_points_are_a_sleep(Rig& rig) {
+  const Nanos until = rig.device.now() + Nanos(1000);
+  require(rig.device.wait_any({}, until).code() == Code::timeout, "a sleep ends as a timeout");
+  require(rig.device.now() >= until, "and not before its deadline");
+  require(!rig.device.wait_any({}, Nanos::max()).ok(), "nothing to wait for, ever, is refused");
+}
+
 void clock_never_goes_back(Rig& rig) {
   CopyIn in(rig);
   const Nanos before = rig.device.now();
@@ -245,6 +252,7 @@ constexpr Check kChecks[] = {
     {"buffers_state_their_facts", buffers_state_their_facts},
     {"adopted_memory_stays_the_callers", adopted_memory_stays_the_callers},
     {"no_memory_leaves_nothing", no_memory_leaves_nothing},
+    {"no_points_are_a_sleep", no_points_are_a_sleep},
     {"clock_never_goes_back", clock_never_goes_back},
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/host/adapter.h"
+#include "backends/sim/adapter.h"
 
 namespace kvroof {
 namespace {
@@ -48,6 +49,7 @@ Result<std::unique_ptr<Device>> open_absent(const DeviceSpec& spec) {
 
 constexpr Adapter kAdapters[] = {
     {"host", &host::probe, &host::open},
+    {"sim", &sim::probe, &sim::open},
     {kAbsent[0].name, &probe_absent<0>, &open_absent<0>},
     {kAbsent[1].name, &probe_absent<1>, &open_absent<1>},
     {kAbsent[2].name, &probe_absent<2>, &open_absent<2>},

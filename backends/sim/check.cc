@@ -37,8 +37,8 @@ Status check_region(const Region& region, QueueKind kind, const void* owner) {
 }
 
 Status check(const Regions& regions, QueueKind kind, const void* owner) {
-  if (regions.list.empty() || regions.list.size() > kMaxRegions) {
-    return invalid("A submission takes from 1 to " + std::to_string(kMaxRegions) + " regions.");
+  if (regions.list.size() > kMaxRegions) {
+    return invalid("A submission takes at most " + std::to_string(kMaxRegions) + " regions.");
   }
   for (const Region& region : regions.list) {
     if (Status status = check_region(region, kind, owner); !status.ok()) return status;

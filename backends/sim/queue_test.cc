@@ -91,7 +91,6 @@ TEST_F(SimQueueTest, RefusesWhatCanNeverRun) {
   Region empty = load_;
   empty.source.bytes = empty.destination.bytes = 0;
   EXPECT_EQ(in_->submit(copy(empty)).code(), Code::invalid);
-  EXPECT_EQ(in_->submit({{}, Regions{}}).code(), Code::invalid);
   EXPECT_EQ(in_->submit({{}, Op{Norm{}}}).code(), Code::invalid);
   EXPECT_EQ(in_->submit({{}, Spend{1us}}).code(), Code::invalid);
   const std::vector<Region> many(device_->info().max_regions + 1, load_);
