@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kvroof_reports.rows import MODELLED, Case, Metric
-from kvroof_reports.series import Point, Series
-from kvroof_reports.text import aside, interval, join, percent, seconds, standing, times, tokens
+from kvroof_reports.series import Pair, Series
+from kvroof_reports.text import aside, interval, join, quantity, standing, tokens
 
 
 @dataclass(frozen=True)
@@ -35,36 +35,41 @@ def _question(series: Series) -> str:
 
 
 def _verdict(series: Series) -> str:
-    points = series.paired
-    if not points:
+    pairs = series.paired
+    if not pairs:
         return _no_pair(series)
-    if len(points) == 1:
-        return _single(points[0], len(series.points))
-    winners = [p.winner for p in points]
+    if len(pairs) == 1:
+        return _single(pairs[0], len(series.points))
+    winners = [p.winner for p in pairs]
+    every = "tried" if len(pairs) == len(series.points) else "with both results"
     if set(winners) == {"copy"}:
         return (
-            f"Copying wins at every context tried, from {tokens(points[0].context)} tokens up: "
-            f"{_ends(points, _factor)}."
+            f"Copying wins at every context {every}, from {tokens(pairs[0].context)} tokens up: "
+            f"{_ends(pairs, _factor)}."
         )
     if set(winners) == {"recompute"}:
         return (
-            f"Recomputing wins at every context tried, {tokens(points[0].context)} to "
-            f"{tokens(points[-1].context)} tokens; it is faster by {_ends(points, _inverse)}."
+            f"Recomputing wins at every context {every}, {tokens(pairs[0].context)} to "
+            f"{tokens(pairs[-1].context)} tokens; it is faster by {_ends(pairs, _inverse)}."
         )
-    return _mixed(points)
+    return _mixed(pairs)
 
 
-def _ends(points: list[Point], shown: Callable[[Metric], str]) -> str:
-    first, last = points[0], points[-1]
+def _ends(pairs: list[Pair], shown: Callable[[Metric], str]) -> str:
+    first, last = pairs[0], pairs[-1]
     return (
         f"{shown(first.speedup)} at {tokens(first.context)} tokens, "
         f"{shown(last.speedup)} at {tokens(last.context)}"
     )
 
 
+def _shown(metric: Metric, unit: str) -> str:
+    text = quantity(metric.value, unit)
+    return f"{text} ({interval(metric.ci95, unit)})" if metric.ci95 else text
+
+
 def _factor(speedup: Metric) -> str:
-    shown = times(speedup.value)
-    return f"{shown} ({interval(speedup.ci95, 'x')})" if speedup.ci95 else shown
+    return _shown(speedup, "x")
 
 
 def _inverse(speedup: Metric) -> str:
@@ -72,23 +77,23 @@ def _inverse(speedup: Metric) -> str:
     return _factor(Metric("x", 1 / speedup.value, ci95))
 
 
-def _single(point: Point, tried: int) -> str:
+def _single(pair: Pair, tried: int) -> str:
     only = "the only context tried" if tried == 1 else "the only context with both results"
     says = {
-        "copy": f"copying wins by {_factor(point.speedup)}",
-        "recompute": f"recomputing wins by {_inverse(point.speedup)}",
-        "open": f"neither wins: the speedup of copying is {_factor(point.speedup)}",
+        "copy": f"copying wins by {_factor(pair.speedup)}",
+        "recompute": f"recomputing wins by {_inverse(pair.speedup)}",
+        "open": f"neither wins: the speedup of copying is {_factor(pair.speedup)}",
     }
-    return f"At {tokens(point.context)} tokens, {only}, {says[point.winner]}."
+    return f"At {tokens(pair.context)} tokens, {only}, {says[pair.winner]}."
 
 
-def _mixed(points: list[Point]) -> str:
-    tail = len(points)
-    while tail and points[tail - 1].winner == "copy":
+def _mixed(pairs: list[Pair]) -> str:
+    tail = len(pairs)
+    while tail and pairs[tail - 1].winner == "copy":
         tail -= 1
-    rest = _groups(points[:tail])
-    if tail < len(points):
-        start, last = points[tail], points[-1]
+    rest = _groups(pairs[:tail])
+    if tail < len(pairs):
+        start, last = pairs[tail], pairs[-1]
         upper = f", {_factor(last.speedup)} at {tokens(last.context)}" if last is not start else ""
         return (
             f"Copying wins from {tokens(start.context)} tokens up: {_factor(start.speedup)} at "
@@ -97,7 +102,7 @@ def _mixed(points: list[Point]) -> str:
     return f"No crossover in range: {rest}."
 
 
-def _groups(points: list[Point]) -> str:
+def _groups(pairs: list[Pair]) -> str:
     says = (
         ("recompute", "recomputing wins at {}"),
         ("open", "neither wins at {}, where the interval of the speedup includes 1x"),
@@ -105,7 +110,7 @@ def _groups(points: list[Point]) -> str:
     )
     parts = []
     for winner, words in says:
-        at = [f"{tokens(p.context)} ({_factor(p.speedup)})" for p in points if p.winner == winner]
+        at = [f"{tokens(p.context)} ({_factor(p.speedup)})" for p in pairs if p.winner == winner]
         if at:
             parts.append(words.format(join(at) + " tokens"))
     return "; ".join(parts)
@@ -157,30 +162,30 @@ def _interval_sentence(series: Series) -> str:
 def _share_sentence(series: Series) -> str:
     if not series.paired:
         return ""
-    point = series.paired[-1]
-    recompute, copy = point.ok("recompute"), point.ok("copy")
+    pair = series.paired[-1]
+    recompute, copy = pair.point.ok("recompute"), pair.point.ok("copy")
     shares = []
     if recompute and "mfu" in recompute.metrics:
         shares.append(
-            f"recompute reaches {percent(recompute.metrics['mfu'].value)} of the compute peak"
+            f"recompute reaches {_shown(recompute.metrics['mfu'], 'share')} of the compute peak"
         )
     if copy and "link_share" in copy.metrics:
-        shares.append(f"copy {percent(copy.metrics['link_share'].value)} of the link")
-    return f"At {tokens(point.context)} tokens {', '.join(shares)}." if shares else ""
+        shares.append(f"copy {_shown(copy.metrics['link_share'], 'share')} of the link")
+    return f"At {tokens(pair.context)} tokens {', '.join(shares)}." if shares else ""
 
 
 def _scaled_sentence(series: Series) -> str:
-    for point in reversed(series.paired):
+    for pair in reversed(series.paired):
         scaled = {
             plan: case.metrics["ttft_scaled"]
-            for plan, case in point.cases.items()
+            for plan, case in pair.point.cases.items()
             if case.outcome == "ok" and "ttft_scaled" in case.metrics
         }
         if scaled:
-            shown = join([f"{plan} {seconds(metric.value)}" for plan, metric in scaled.items()])
+            shown = join([f"{plan} {_shown(metric, 's')}" for plan, metric in scaled.items()])
             basis = next(iter(scaled.values())).basis or "calibrated"
             return (
                 f"Scaled to all layers ({aside(basis)}): TTFT at "
-                f"{tokens(point.context)} tokens {shown}."
+                f"{tokens(pair.context)} tokens {shown}."
             )
     return ""

@@ -85,6 +85,10 @@ class AnswerTest(unittest.TestCase):
         self.assertIn("the only context with both results", found.answer)
         self.assertIn("1 of 3 cases have no result", found.basis)
 
+    def test_a_gap_is_not_called_tried(self) -> None:
+        cases = [*pair(256, 2.0, 1.0), *pair(512, 3.0, 1.0), skipped(1024, "copy", "No room.")]
+        self.assertIn("Copying wins at every context with both results", self.only(cases).answer)
+
     def test_only_skipped_cases(self) -> None:
         cases = [skipped(c, p, "No bf16 here.") for c in (1, 2) for p in ("recompute", "copy")]
         found = self.only(cases, device=HOST)
@@ -107,7 +111,9 @@ class AnswerTest(unittest.TestCase):
         self.assertIn("the host CPU, AMD EPYC 7B13 (measured)", found.question)
         self.assertIn("10.0x (9.8x to 10.2x)", found.answer)
         self.assertIn("Scaled to all layers (modelled, basis: calibrated)", found.basis)
-        self.assertIn("recompute 4.00 s and copy 400 ms", found.basis)
+        self.assertIn(
+            "recompute 4.00 s (3.92 to 4.08 s) and copy 400 ms (392 to 408 ms)", found.basis
+        )
 
     def test_every_parameter_set_has_its_answer(self) -> None:
         cases = [*pair(1024, 2.0, 1.0), *pair(1024, 4.0, 1.0, params={**PARAMS, "batch": 8})]

@@ -34,7 +34,8 @@ class Balance:
 
 def balance_of(series: Series) -> Balance | None:
     """Return the balance of a series; None where its record lacks one of the figures."""
-    for point in reversed(series.paired):
+    for pair in reversed(series.paired):
+        point = pair.point
         recompute, copy = point.ok("recompute"), point.ok("copy")
         if not recompute or not copy:
             continue

@@ -36,7 +36,7 @@ th, td { white-space: normal; }
 td { white-space: nowrap; }
 th.words, td.words { text-align: left; }
 td.long small { white-space: normal; }
-td.long { white-space: normal; overflow-wrap: break-word; min-width: 16rem; }
+td.long { white-space: normal; overflow-wrap: break-word; min-width: 20rem; }
 small { display: block; font-size: .75rem; white-space: nowrap; }
 figure { margin: 1.25rem 0; }
 figure img { max-width: 100%; height: auto; background: #fff; }

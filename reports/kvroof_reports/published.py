@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,9 +64,9 @@ class Published:
             and all(self.params[name] == value for name, value in params.items())
         )
 
-    def at(self, context: int) -> PublishedPoint | None:
-        """Return the point of a context, if there is one."""
-        return next((p for p in self.points if p.context == context), None)
+    def among(self, contexts: Sequence[int]) -> list[PublishedPoint]:
+        """Return the points of these contexts."""
+        return [point for point in self.points if point.context in contexts]
 
 
 def load_published(folder: Path = FOLDER) -> list[Published]:

@@ -12,7 +12,7 @@ from kvroof_reports.claim import checks_of
 from kvroof_reports.document import Block, Document, Picture, Section, picture
 from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context
 from kvroof_reports.published import Published, load_published, published_for
-from kvroof_reports.rows import MODELLED, Record
+from kvroof_reports.rows import MODELLED, PLANS, Record
 from kvroof_reports.series import Series, series_of
 from kvroof_reports.tables import (
     case_table,
@@ -119,15 +119,13 @@ def _caption(docstring: str | None, published: Published | None) -> str:
 
 
 def _alt(what: str, series: Series, published: Published | None) -> str:
+    if what == "TTFT":
+        rows = [(plan, *row, seconds) for plan in PLANS for row in series.ttfts(plan)]
+    else:
+        rows = [("speedup", *row, times) for row in series.speedups]
     found = [
-        f"{tokens(p.context)} tokens: "
-        + ", ".join(
-            [f"{plan} {seconds(p.ttft(plan).value)}" for plan in p.cases if p.ok(plan)]
-            if what == "TTFT"
-            else [times(p.speedup.value)]
-        )
-        for p in (series.points if what == "TTFT" else series.paired)
-        if p.ok("recompute") or p.ok("copy")
+        f"{name} at {tokens(context)} tokens {shown(metric.value)}"
+        for name, context, metric, shown in rows
     ]
     beside = " Published points stand beside." if published else ""
     return (
@@ -138,14 +136,19 @@ def _alt(what: str, series: Series, published: Published | None) -> str:
 
 def _gates(series: Series, published: Published) -> list[Block]:
     checks = checks_of(series, published)
-    failed = [check for check in checks if not check.passed]
-    text = f"{len(checks) - len(failed)} of {len(checks)} gates of this comparison hold."
-    misses = "; ".join(f"{c.what} is {c.found}, expected {c.expected}" for c in failed)
+    ran = [check for check in checks if check.ran]
+    failed = [check for check in ran if not check.passed]
+    text = f"{len(ran) - len(failed)} of {len(ran)} gates of this comparison hold."
+    if failed:
+        misses = "; ".join(f"{c.what} is {c.found}, expected {c.expected}" for c in failed)
+        text += f" These do not: {misses}."
+    if len(ran) < len(checks):
+        text += f" {len(checks) - len(ran)} more belong to points that were never run."
     source = (
         f"Published: {published.name}, {published.source_url}. {published.setting}. "
         f"{published.how_read}"
     )
-    return [text + (f" These do not: {misses}." if misses else ""), source]
+    return [text, source]
 
 
 def _beside(every: list[Series]) -> Iterator[Section]:

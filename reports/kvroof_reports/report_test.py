@@ -114,6 +114,11 @@ class TwoRunsTest(Reporting):
         self.assertIn("25.0x as long as moving its KV on the CPU", self.html())
         self.assertIn("copying wins by about as much on both", self.html())
 
+    def test_gates_of_points_that_were_not_run_are_told_apart(self) -> None:
+        # Of 10 recompute, 11 copy, 2 speedup gates and a derate: 2, 3, 2 and 1 were run.
+        self.assertIn("8 of 8 gates of this comparison hold.", self.html())
+        self.assertIn("16 more belong to points that were never run.", self.html())
+
     def test_crossovers_and_unmoved_bytes_are_told(self) -> None:
         self.assertIn("at or below the smallest context tried", self.html())
         self.assertIn("At 102,400 tokens the bytes were priced but not moved", self.html())

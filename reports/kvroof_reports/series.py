@@ -11,6 +11,8 @@ from kvroof_reports.rows import PLANS, Case, Crossover, Metric, Record, weakest
 
 _WITHIN = ("context_tokens", "plan", "data")  # what may vary inside a series
 
+Row = tuple[int, Metric]  # a context, and a figure there
+
 
 @dataclass(frozen=True)
 class Point:
@@ -42,13 +44,23 @@ class Point:
         ratio = recompute.metrics["ttft"].value / copy.metrics["ttft"].value
         return Metric("x", ratio, basis=weakest([copy.basis, recompute.basis]))
 
+
+@dataclass(frozen=True)
+class Pair:
+    """A context at which copy can be held against recompute."""
+
+    point: Point
+    speedup: Metric
+
+    @property
+    def context(self) -> int:
+        """The context of its point."""
+        return self.point.context
+
     @property
     def winner(self) -> str:
-        """`copy`, `recompute`, or `open` where the interval includes 1 or a plan is missing."""
-        speedup = self.speedup
-        if speedup is None:
-            return "open"
-        low, high = speedup.ci95 or (speedup.value, speedup.value)
+        """`copy`, `recompute`, or `open` where the interval includes 1."""
+        low, high = self.speedup.ci95 or (self.speedup.value, self.speedup.value)
         return "copy" if low > 1 else "recompute" if high < 1 else "open"
 
 
@@ -81,9 +93,24 @@ class Series:
         return f"the host CPU, {self.record.device_name}" if on_host else self.record.device_name
 
     @property
-    def paired(self) -> list[Point]:
+    def paired(self) -> list[Pair]:
         """The points at which both plans succeeded."""
-        return [p for p in self.points if p.ok("copy") and p.speedup]
+        found = [(point, point.speedup) for point in self.points]
+        return [Pair(point, speedup) for point, speedup in found if speedup]
+
+    @property
+    def speedups(self) -> list[Row]:
+        """Context and speedup of every pair."""
+        return [(pair.context, pair.speedup) for pair in self.paired]
+
+    def ttfts(self, plan: str) -> list[Row]:
+        """Context and TTFT of every case of a plan that succeeded."""
+        found = [(point.context, point.ttft(plan)) for point in self.points]
+        return [(context, ttft) for context, ttft in found if ttft]
+
+    def plan_basis(self, plan: str) -> str:
+        """Return the weakest basis of a plan, which must have succeeded somewhere."""
+        return weakest([case.basis for point in self.points if (case := point.ok(plan))])
 
     @property
     def cases(self) -> list[Case]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 
 import matplotlib
@@ -93,6 +94,11 @@ def factor_axis(axes: Axes) -> None:
     _log_axis(axes, FuncFormatter(lambda value, _: f"{value:g}x"))
     axes.axhline(1.0, color=REFERENCE_COLOUR, linewidth=1.0)
     axes.set_ylabel("speedup of copy over recompute")
+
+
+def title(axes: Axes, *lines: str) -> None:
+    """Set a title of some lines, each wrapped to the width of a figure of one column."""
+    axes.set_title("\n".join(part for line in lines for part in textwrap.wrap(line, 76)))
 
 
 def legend_below(axes: Axes) -> None:

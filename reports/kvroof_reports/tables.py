@@ -11,7 +11,16 @@ from kvroof_reports.document import Cell, Table, cells
 from kvroof_reports.published import Published
 from kvroof_reports.rows import MODELLED, Case, Interval, Metric, Record, weakest
 from kvroof_reports.series import Point, Series
-from kvroof_reports.text import band, interval, milliseconds, quantity, standing, times, tokens
+from kvroof_reports.text import (
+    band,
+    interval,
+    milliseconds,
+    quantity,
+    rate,
+    standing,
+    times,
+    tokens,
+)
 
 _Column = tuple[str, str, str, str]
 
@@ -202,7 +211,15 @@ def _flat(node: Any, where: str) -> Iterator[tuple[str, str]]:
     elif isinstance(node, list):
         yield where, ", ".join(str(value) for value in node)
     elif node not in (None, ""):
-        yield where, {True: "yes", False: "no"}[node] if isinstance(node, bool) else str(node)
+        yield where, _fact(where, node)
+
+
+def _fact(where: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int) and where.endswith(" bytes"):
+        return f"{value:,} ({rate(value, 'B')})"
+    return str(value)
 
 
 def profile_table(record: Record) -> Table | None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The host's measured pair beside a modelled accelerator's: TTFT on the left, speedup on the right.
 
-Solid lines are measured, with 95 % intervals; dashed ones are modelled. The two machines run other
+Solid lines are measured, with 95 % intervals; broken ones are modelled. The two machines run other
 models and contexts, so read each pair against itself: the distance between recompute and copy is
 what the machine's balance makes it.
 """
@@ -21,7 +21,7 @@ def draw(host: Series, gpu: Series) -> Figure:
     figure, (left, right) = style.new_figure(columns=2)
     for series in (host, gpu):
         for plan in ("recompute", "copy"):
-            rows = [(p.context, p.ttft(plan)) for p in series.points if p.ok(plan)]
+            rows = series.ttfts(plan)
             marks.line(
                 left,
                 rows,
@@ -30,17 +30,19 @@ def draw(host: Series, gpu: Series) -> Figure:
                 series.basis,
                 f"{plan}, {_where(series)}",
             )
-        rows = [(p.context, p.speedup) for p in series.paired]
+        rows = series.speedups
         marks.line(right, rows, style.SPEEDUP_COLOUR, "D", series.basis, _where(series))
     style.seconds_axis(left)
     style.factor_axis(right)
     for axes in (left, right):
         style.context_axis(axes, [p.context for series in (host, gpu) for p in series.points])
         style.legend_below(axes)
-    left.set_title(
-        f"TTFT: {host.subject} on the host CPU, measured;\n{gpu.subject} on {_where(gpu)}"
-    )
-    right.set_title("Speedup of copy over recompute,\nmeasured on the host CPU and modelled")
+    style.title(left, "Time to first token")
+    style.title(right, "Speedup of copy over recompute")
+    lines = [
+        f"{name}: {s.subject} on {_where(s)}" for name, s in (("Solid", host), ("broken", gpu))
+    ]
+    figure.suptitle("\n".join(lines), x=0.01, horizontalalignment="left", fontsize=11)
     return figure
 
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from kvroof_reports import style
-from kvroof_reports.rows import Interval, Metric
-
-Row = tuple[int, Metric]
+from kvroof_reports.rows import Interval
+from kvroof_reports.series import Row
 
 
 def line(axes: Axes, rows: Sequence[Row], colour: str, marker: str, basis: str, label: str) -> None:
@@ -41,6 +40,8 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, marker: str, basis: str, 
 
 def bands(axes: Axes, rows: Sequence[tuple[int, Interval]], marker: str, label: str) -> None:
     """Draw published points: an open mark in the middle of a bar from low to high."""
+    if not rows:
+        return  # an entry in the legend would promise marks
     contexts = [context for context, _ in rows]
     middles = [(low + high) / 2 for _, (low, high) in rows]
     halves = [(high - low) / 2 for _, (low, high) in rows]

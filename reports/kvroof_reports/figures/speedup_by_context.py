@@ -22,7 +22,7 @@ from kvroof_reports.text import standing
 def draw(series: Series, published: Published | None = None) -> Figure:
     """Draw the speedup of a series at every context that has both plans."""
     figure, (axes,) = style.new_figure()
-    rows = [(p.context, p.speedup) for p in series.paired]
+    rows = series.speedups
     marks.line(
         axes, rows, style.SPEEDUP_COLOUR, "D", series.basis, f"kvroof, {standing(series.basis)}"
     )
@@ -31,7 +31,9 @@ def draw(series: Series, published: Published | None = None) -> Figure:
     style.factor_axis(axes)
     style.context_axis(axes, [p.context for p in series.points])
     what = f"{series.subject}, {series.label}" if series.label else series.subject
-    axes.set_title(f"Copy over recompute, {what}\non {series.device}, {standing(series.basis)}")
+    style.title(
+        axes, f"Copy over recompute, {what}", f"on {series.device}, {standing(series.basis)}"
+    )
     style.legend_below(axes)
     return figure
 
@@ -46,6 +48,5 @@ def _draw_published(axes: Axes, published: Published, contexts: list[int]) -> No
         linewidth=0,
         label=f"published claim, {low:g}x to {high:g}x",
     )
-    tried = [p for p in published.points if p.context in contexts]
-    rows = [(p.context, p.speedup) for p in tried]
+    rows = [(p.context, p.speedup) for p in published.among(contexts)]
     marks.bands(axes, rows, "o", f"published: {published.name}")

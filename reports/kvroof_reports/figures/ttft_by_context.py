@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 from kvroof_reports import style
 from kvroof_reports.figures import marks
 from kvroof_reports.published import Published
-from kvroof_reports.rows import BASES
 from kvroof_reports.series import Series
 from kvroof_reports.text import standing
 
@@ -24,26 +23,23 @@ def draw(series: Series, published: Published | None = None) -> Figure:
     """Draw the TTFT of every plan of a series that has results."""
     figure, (axes,) = style.new_figure()
     for plan, colour in style.PLAN_COLOURS.items():
-        rows = [(p.context, p.ttft(plan)) for p in series.points if p.ok(plan)]
+        rows = series.ttfts(plan)
         if rows:
-            basis = max((p.ok(plan).basis for p in series.points if p.ok(plan)), key=BASES.index)
-            marks.line(
-                axes, rows, colour, style.PLAN_MARKERS[plan], basis, f"{plan}, {standing(basis)}"
-            )
+            basis = series.plan_basis(plan)
+            label = f"{plan}, {standing(basis)}"
+            marks.line(axes, rows, colour, style.PLAN_MARKERS[plan], basis, label)
     if published:
         _draw_published(axes, series, published)
     style.seconds_axis(axes)
     style.context_axis(axes, [p.context for p in series.points])
     what = f"{series.subject}, {series.label}" if series.label else series.subject
-    axes.set_title(f"TTFT of {what}\non {series.device}, {standing(series.basis)}")
+    style.title(axes, f"TTFT of {what}", f"on {series.device}, {standing(series.basis)}")
     style.legend_below(axes)
     return figure
 
 
 def _draw_published(axes: Axes, series: Series, published: Published) -> None:
-    tried = [
-        point for point in published.points if point.context in {p.context for p in series.points}
-    ]
+    tried = published.among([p.context for p in series.points])
     for plan in ("recompute", "copy"):
         marks.bands(
             axes,
