@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Comparison groups as Google Benchmarks: one registered benchmark, one iteration, a group. What
+// follows `--` on kvroof's command line comes here.
+#pragma once
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/api/status.h"
+
+namespace kvroof {
+
+// What a group tells Google Benchmark. `seconds` is its manual time: the sum of the arms' medians.
+struct GroupReport {
+  double seconds = 0;
+  std::vector<std::pair<std::string, double>> counters;  // recompute_s, copy_s, speedup
+  std::string error;  // non-empty: shown in place of the figures; the other groups still run
+};
+
+struct BenchmarkGroup {
+  std::string name;
+  std::function<GroupReport()> run;
+};
+
+class BenchmarkArguments {
+ public:
+  // `invalid` names the flag: unknown, of a wrong value, an output that cannot be written, or one
+  // that would change the sampling, which is kvroof's own.
+  static Result<BenchmarkArguments> parse(std::span<const std::string> arguments);
+
+  bool list_only() const { return list_only_; }  // --benchmark_list_tests
+  bool own_table() const { return own_table_; }  // false: --benchmark_format takes the terminal
+
+  // Which of `groups` the filter selects, in order. `invalid` where it selects none.
+  Result<std::vector<std::size_t>> select(std::span<const BenchmarkGroup> groups) const;
+
+  // Runs the selected groups (or, with list_only, prints their names to stdout and runs nothing).
+  Status run(std::span<const BenchmarkGroup> groups) const;
+
+ private:
+  std::vector<std::string> arguments_;
+  std::string filter_;
+  bool list_only_ = false, own_table_ = true;
+};
+
+}  // namespace kvroof

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameter grid of a run: its axes, their text on the command line, and the comparison groups
+// that it expands to.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/api/dtype.h"
+#include "backends/api/status.h"
+#include "kernels/model/kv_layout.h"
+#include "suites/harness/json.h"
+
+namespace kvroof {
+
+enum class PlanKind : std::uint8_t { recompute, copy, hybrid };
+enum class CopyKind : std::uint8_t { dma, batch, kernel, staged };
+enum class PipelineKind : std::uint8_t { request, layer };
+
+constexpr std::string_view name(PlanKind plan) {
+  constexpr std::string_view kNames[] = {"recompute", "copy", "hybrid"};
+  return kNames[static_cast<std::size_t>(plan)];
+}
+constexpr std::string_view name(CopyKind copy) {
+  constexpr std::string_view kNames[] = {"dma", "batch", "kernel", "staged"};
+  return kNames[static_cast<std::size_t>(copy)];
+}
+constexpr std::string_view name(PipelineKind pipeline) {
+  return pipeline == PipelineKind::request ? "request" : "layer";
+}
+
+// What a serving engine adds to each request. `first_step_seconds` once, whatever the plan;
+// `prepare_seconds_per_16_tokens` of a load, before its first copy.
+struct ServingCost {
+  std::string text = "none";  // as on the command line, and in the record
+  double first_step_seconds = 0, prepare_seconds_per_16_tokens = 0;
+};
+
+// One value of every axis but the plan: what the arms of a comparison group share.
+struct GridPoint {
+  std::uint64_t context_tokens = 0;
+  std::uint32_t batch = 1, live = 0;
+  DType kv_dtype = DType::bf16;
+  std::uint32_t block_tokens = 16, blocks_per_chunk = 16;
+  Layout layout = Layout::block_first;
+  CopyKind copy = CopyKind::dma;
+  PipelineKind pipeline = PipelineKind::request;
+  std::string link = "native";
+  ServingCost serving_cost{};
+};
+
+struct ComparisonGroup {
+  GridPoint point;
+  std::vector<PlanKind> plans;  // the arms, in the order given
+};
+
+struct Grid {
+  std::vector<std::uint64_t> context_tokens = {1024, 10240, 102400};
+  std::vector<std::uint32_t> batch = {1}, live = {0};
+  std::vector<DType> kv_dtype = {DType::bf16};
+  std::vector<std::uint32_t> block_tokens = {16}, blocks_per_chunk = {16};
+  std::vector<Layout> layout = {Layout::block_first};
+  std::vector<CopyKind> copy = {CopyKind::dma};
+  std::vector<PlanKind> plan = {PlanKind::recompute, PlanKind::copy};
+  std::vector<PipelineKind> pipeline = {PipelineKind::request};
+  std::vector<std::string> link = {"native"};
+  ServingCost serving_cost;
+
+  std::uint64_t cases() const;  // UINT64_MAX where the product overflows
+};
+
+// A flag of the grid, for the command line to offer: --NAME, with a line of help that has its
+// values.
+struct GridFlag {
+  std::string_view name, help;
+  Status (*apply)(Grid& grid, std::string_view text);  // errors name the value, not the flag
+};
+std::span<const GridFlag> grid_flags();  // "grid" (the preset) first
+
+// `flags` maps names of grid_flags() to their text; those left out have the preset's value (quick).
+// `invalid` names the flag, the value and what is expected.
+Result<Grid> parse_grid(const std::map<std::string, std::string>& flags);
+
+constexpr std::uint64_t kMaxCases = 100'000;
+
+// Context varies fastest. `invalid` where the grid has more than kMaxCases cases.
+Result<std::vector<ComparisonGroup>> expand(const Grid& grid);
+
+// The record's params of one case; those of a group have no plan.
+Json group_params(const GridPoint& point);
+Json case_params(const GridPoint& point, PlanKind plan);
+
+// "ttft/llama-3.1-8b/context:10240/batch:1/kv_dtype:bf16/...", for Google Benchmark.
+std::string group_name(std::string_view suite, std::string_view model, const GridPoint& point);
+
+// Every name that params may have, "margin" of answers apart.
+constexpr std::string_view kParamNames[] = {
+    "context_tokens", "batch", "live", "kv_dtype", "block_tokens", "blocks_per_chunk",
+    "layout",         "copy",  "plan", "pipeline", "link",         "serving_cost",
+    "layers"};
+
+}  // namespace kvroof

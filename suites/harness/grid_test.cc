@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/harness/grid.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "suites/harness/unavailable.h"
+
+namespace kvroof {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Flags = std::map<std::string, std::string>;
+
+Grid parsed(const Flags& flags) {
+  const auto grid = parse_grid(flags);
+  EXPECT_TRUE(grid.ok()) << grid.status().text;
+  return grid.ok() ? *grid : Grid{};
+}
+
+std::string refused(const Flags& flags) {
+  const auto grid = parse_grid(flags);
+  EXPECT_EQ(grid.code(), Code::invalid);
+  return grid.status().text;
+}
+
+TEST(Grid, DefaultsAreTheQuickPreset) {
+  const Grid grid = parsed({});
+  EXPECT_THAT(grid.context_tokens, ElementsAre(1024, 10240, 102400));
+  EXPECT_THAT(grid.batch, ElementsAre(1));
+  EXPECT_THAT(grid.live, ElementsAre(0));
+  EXPECT_THAT(grid.kv_dtype, ElementsAre(DType::bf16));
+  EXPECT_THAT(grid.block_tokens, ElementsAre(16));
+  EXPECT_THAT(grid.blocks_per_chunk, ElementsAre(16));
+  EXPECT_THAT(grid.layout, ElementsAre(Layout::block_first));
+  EXPECT_THAT(grid.copy, ElementsAre(CopyKind::dma));
+  EXPECT_THAT(grid.plan, ElementsAre(PlanKind::recompute, PlanKind::copy));
+  EXPECT_THAT(grid.pipeline, ElementsAre(PipelineKind::request));
+  EXPECT_THAT(grid.link, ElementsAre("native"));
+  EXPECT_EQ(grid.serving_cost.text, "none");
+  EXPECT_EQ(grid.cases(), 6);
+  EXPECT_EQ(parsed({{"grid", "quick"}}).cases(), 6);
+}
+
+TEST(Grid, FullHasThePowersOfTwoAndFlagsOverrideIt) {
+  const Grid full = parsed({{"grid", "full"}});
+  EXPECT_THAT(full.context_tokens,
+              ElementsAre(1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072));
+  EXPECT_EQ(full.cases(), 8 * 3 * 2 * 2 * 3);
+  const Grid narrowed = parsed({{"batch", "2"}, {"grid", "full"}});
+  EXPECT_THAT(narrowed.batch, ElementsAre(2));
+  EXPECT_EQ(narrowed.cases(), 8 * 1 * 2 * 2 * 3);
+}
+
+TEST(Grid, TakesEveryNameThatTheDesignLists) {
+  const Grid grid = parsed({{"kv-dtype", "bf16,fp8,int8,f32"},
+                            {"layout", "layer_first,block_first"},
+                            {"copy", "dma,batch,kernel,staged"},
+                            {"plan", "hybrid,copy,recompute"},
+                            {"pipeline", "layer,request"},
+                            {"link", "native,pcie4x16,pcie5x16,20GB/s"},
+                            {"serving-cost", "vllm"}});
+  EXPECT_EQ(grid.cases(), 3ull * 4 * 2 * 4 * 3 * 2 * 4);
+  EXPECT_THAT(grid.plan, ElementsAre(PlanKind::hybrid, PlanKind::copy, PlanKind::recompute));
+  EXPECT_DOUBLE_EQ(grid.serving_cost.first_step_seconds, 0.003);
+  EXPECT_DOUBLE_EQ(grid.serving_cost.prepare_seconds_per_16_tokens, 5e-6);
+  EXPECT_DOUBLE_EQ(parsed({{"serving-cost", "0.002"}}).serving_cost.first_step_seconds, 0.002);
+}
+
+TEST(Grid, ErrorsNameFlagValueAndWhatIsExpected) {
+  EXPECT_EQ(refused({{"context", "1k,0"}}),
+            "--context: '0' is not a whole number from 1 to 16777216 (10k means 10240)");
+  EXPECT_EQ(refused({{"plan", "copy,teleport"}}),
+            "--plan: 'teleport' is none of recompute, copy, hybrid");
+  EXPECT_EQ(refused({{"layout", "block_first,block_first"}}),
+            "--layout: 'block_first' is given twice");
+  EXPECT_EQ(refused({{"context", "1k,1024"}}), "--context: 1024 is given twice");
+  EXPECT_EQ(refused({{"grid", "huge"}}), "--grid: 'huge' is none of quick, full");
+  EXPECT_THAT(refused({{"link", "isa"}}), AllOf(HasSubstr("--link: 'isa'"), HasSubstr("pcie4x16")));
+  EXPECT_THAT(refused({{"serving-cost", "-1"}}), HasSubstr("--serving-cost: '-1'"));
+  EXPECT_THAT(refused({{"kv-dtype", "i32"}}), HasSubstr("--kv-dtype: 'i32'"));
+  EXPECT_THAT(refused({{"colour", "red"}}), HasSubstr("no axis"));
+}
+
+TEST(Grid, NeverCrashesOnHostileText) {
+  std::mt19937_64 random(7);
+  const std::string alphabet = "0123456789kKM,.…xGBis/ec-+ \t\n\xff\x80'\"abdmpn";
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text;
+    for (std::size_t n = random() % 24; n > 0; --n) text += alphabet[random() % alphabet.size()];
+    for (const GridFlag& flag : grid_flags()) {
+      const auto grid = parse_grid({{std::string(flag.name), text}});
+      if (!grid.ok()) {
+        EXPECT_THAT(grid.status().text, HasSubstr("--" + std::string(flag.name)));
+        EXPECT_EQ(grid.status().text.find('\n'), std::string::npos);
+        continue;
+      }
+      EXPECT_GE(grid->cases(), 1);
+    }
+  }
+}
+
+TEST(Expand, GivesOneGroupAParameterSetAndContextVariesFastest) {
+  const auto groups = expand(parsed({{"context", "1k,2k"}, {"batch", "1,8"}}));
+  ASSERT_TRUE(groups.ok());
+  ASSERT_EQ(groups->size(), 4);
+  EXPECT_EQ((*groups)[0].point.context_tokens, 1024);
+  EXPECT_EQ((*groups)[1].point.context_tokens, 2048);
+  EXPECT_EQ((*groups)[1].point.batch, 1);
+  EXPECT_EQ((*groups)[2].point.batch, 8);
+  EXPECT_THAT((*groups)[3].plans, ElementsAre(PlanKind::recompute, PlanKind::copy));
+  std::set<std::string> names;
+  for (const auto& group : *groups) names.insert(group_name("ttft", "m", group.point));
+  EXPECT_EQ(names.size(), 4);
+}
+
+TEST(Expand, RefusesMoreCasesThanAnyoneReads) {
+  Grid grid;
+  grid.context_tokens.assign(kMaxCases / 2, 16);
+  EXPECT_TRUE(expand(grid).ok());
+  grid.context_tokens.push_back(16);
+  EXPECT_THAT(expand(grid).status().text, HasSubstr("100000 cases"));
+}
+
+TEST(Expand, CountsWithoutOverflowing) {
+  Grid grid;
+  for (auto* axis : {&grid.batch, &grid.live, &grid.block_tokens, &grid.blocks_per_chunk}) {
+    axis->assign(1 << 17, 1);
+  }
+  EXPECT_EQ(grid.cases(), UINT64_MAX);
+  EXPECT_FALSE(expand(grid).ok());
+}
+
+TEST(Params, AreOfTheRecordsNames) {
+  const Json params = case_params(GridPoint{.context_tokens = 4096}, PlanKind::copy);
+  EXPECT_EQ(params["context_tokens"], 4096);
+  EXPECT_EQ(params["kv_dtype"], "bf16");
+  EXPECT_EQ(params["plan"], "copy");
+  for (const auto& [key, value] : params.items()) {
+    EXPECT_NE(std::ranges::find(kParamNames, key), std::end(kParamNames)) << key;
+  }
+}
+
+TEST(GroupName, HasEveryParamButThePlan) {
+  EXPECT_EQ(group_name("ttft", "llama-3.1-8b", GridPoint{.context_tokens = 10240}),
+            "ttft/llama-3.1-8b/context:10240/batch:1/live:0/kv_dtype:bf16/block_tokens:16/"
+            "blocks_per_chunk:16/layout:block_first/copy:dma/pipeline:request/link:native/"
+            "serving_cost:none");
+}
+
+TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
+  EXPECT_EQ(unavailable(GridPoint{}, PlanKind::recompute), "");
+  EXPECT_EQ(
+      unavailable(GridPoint{.kv_dtype = DType::f32, .layout = Layout::layer_first}, PlanKind::copy),
+      "");
+  EXPECT_NE(unavailable(GridPoint{}, PlanKind::hybrid), "");
+  EXPECT_NE(unavailable(GridPoint{.live = 8}, PlanKind::copy), "");
+  EXPECT_NE(unavailable(GridPoint{.kv_dtype = DType::fp8}, PlanKind::copy), "");
+  EXPECT_NE(unavailable(GridPoint{.kv_dtype = DType::int8}, PlanKind::copy), "");
+  EXPECT_THAT(unavailable(GridPoint{.copy = CopyKind::batch}, PlanKind::copy), HasSubstr("batch"));
+  EXPECT_THAT(unavailable(GridPoint{.copy = CopyKind::kernel}, PlanKind::copy),
+              HasSubstr("kernel"));
+  EXPECT_THAT(unavailable(GridPoint{.copy = CopyKind::staged}, PlanKind::copy),
+              HasSubstr("staged"));
+  EXPECT_NE(unavailable(GridPoint{.pipeline = PipelineKind::layer}, PlanKind::copy), "");
+  EXPECT_NE(unavailable(GridPoint{.link = "pcie4x16"}, PlanKind::copy), "");
+}
+
+}  // namespace
+}  // namespace kvroof

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run records: results/schema/v1.json as types. Seconds and bytes throughout.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backends/api/device.h"
+#include "suites/harness/json.h"
+#include "suites/harness/statistics.h"
+
+namespace kvroof {
+
+constexpr int kSchemaVersion = 1;
+
+enum class Outcome : std::uint8_t { ok, skipped, failed, incorrect };
+
+constexpr std::string_view name(Outcome outcome) {
+  constexpr std::string_view kNames[] = {"ok", "skipped", "failed", "incorrect"};
+  return kNames[static_cast<std::size_t>(outcome)];
+}
+
+// One figure of a case. Made by the functions below; `unit` is one of kUnits.
+struct Metric {
+  std::string unit;
+  std::optional<double> median;        // measured and modelled figures
+  std::optional<Bounds> ci95;          // never of zero width; empty: "no interval"
+  std::vector<double> samples;         // measured figures; empty for a ratio of two sets of samples
+  std::optional<bool> samples_enough;  // measured: whether ci95 got as narrow as was asked
+  std::optional<std::uint64_t> value;  // exact counts, which have nothing else
+  std::optional<Basis> basis;          // where it is not that of the case
+};
+
+constexpr std::string_view kUnits[] = {"s",      "bytes",  "bytes/s", "FLOP",    "FLOP/s", "ratio",
+                                       "tokens", "chunks", "blocks",  "regions", "count"};
+
+// `enough`: whether sampling reached its target. The interval is the bootstrap's.
+Metric measured_metric(std::string unit, std::vector<double> samples, bool enough);
+
+// A figure that follows from one virtual-time run, or that is not repeated.
+Metric modelled_metric(std::string unit, double value);
+
+Metric count_metric(std::string unit, std::uint64_t value);
+
+// median(numerator) / median(denominator), with unit "ratio" and the bootstrap interval of it.
+// Where either has no samples (modelled), neither has the ratio an interval.
+Metric ratio_metric(const Metric& numerator, const Metric& denominator);
+
+// The same figure through an increasing linear function: samples, median and interval times
+// `factor` (which is positive), in another unit.
+Metric scaled_metric(const Metric& metric, double factor, std::string unit);
+
+struct Case {
+  std::string suite;
+  Json params = Json::object();  // names of kParamNames, in the grid's order
+  Outcome outcome = Outcome::ok;
+  std::string reason;  // a sentence; empty exactly where the outcome is ok
+  Basis basis = Basis::measured;
+  std::vector<std::pair<std::string, Metric>> metrics;  // in the order in which they are shown
+};
+
+enum class Verdict : std::uint8_t { found, none_in_range, below_smallest, inside_interval };
+
+constexpr std::string_view name(Verdict verdict) {
+  constexpr std::string_view kNames[] = {"found", "none_in_range", "below_smallest",
+                                         "inside_interval"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+struct Answer {
+  std::string question;          // "crossover"
+  Json params = Json::object();  // kParamNames and "margin"
+  std::optional<double> context_tokens;
+  std::optional<Bounds> ci95;
+  Verdict verdict = Verdict::none_in_range;
+  Basis basis = Basis::measured;
+};
+
+struct RunHeader {
+  Json tool;  // tool_json()
+  std::vector<std::string> argv;
+  std::string started;  // utc_now()
+  std::uint64_t seed = 1;
+  Json system;  // system_json(read_system_info())
+  Json device;  // device_json()
+  Json model;   // model_json()
+};
+
+Json to_json(const Metric& metric);
+Json to_json(const Case& one);
+Json to_json(const Answer& answer);
+Json to_json(const RunHeader& header);  // schema_version first; without what only the end knows
+
+}  // namespace kvroof

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/harness/unavailable.h"
+
+#include <array>
+
+namespace kvroof {
+namespace {
+
+struct Row {
+  bool (*concerns)(const GridPoint& point, PlanKind plan);
+  std::string_view reason;
+};
+
+constexpr std::array kRows = {
+    Row{[](const GridPoint& point, PlanKind) { return point.live > 0; },
+        "this build restores requests on an otherwise idle device: use --live 0"},
+    Row{[](const GridPoint& point, PlanKind) {
+          return point.kv_dtype == DType::fp8 || point.kv_dtype == DType::int8;
+        },
+        "this build has no quantised KV cache: use --kv-dtype bf16 or f32"},
+    Row{[](const GridPoint& point, PlanKind) { return point.copy == CopyKind::batch; },
+        "this build submits one copy a region: use --copy dma instead of batch"},
+    Row{[](const GridPoint& point, PlanKind) { return point.copy == CopyKind::kernel; },
+        "this build has no copy kernels: use --copy dma instead of kernel"},
+    Row{[](const GridPoint& point, PlanKind) { return point.copy == CopyKind::staged; },
+        "this build does not gather on the device: use --copy dma instead of staged"},
+    Row{[](const GridPoint&, PlanKind plan) { return plan == PlanKind::hybrid; },
+        "this build either copies a prefix or recomputes it: use --plan recompute,copy"},
+    Row{[](const GridPoint& point, PlanKind) { return point.pipeline == PipelineKind::layer; },
+        "this build loads whole requests, not layer by layer: use --pipeline request"},
+    Row{[](const GridPoint& point, PlanKind) { return point.link != "native"; },
+        "this build takes the device's link as it is: use --link native"},
+};
+
+}  // namespace
+
+std::string_view unavailable(const GridPoint& point, PlanKind plan) {
+  for (const Row& row : kRows) {
+    if (row.concerns(point, plan)) return row.reason;
+  }
+  return {};
+}
+
+}  // namespace kvroof
