@@ -110,10 +110,21 @@ def _groups(pairs: list[Pair]) -> str:
     )
     parts = []
     for winner, words in says:
-        at = [f"{tokens(p.context)} ({_factor(p.speedup)})" for p in pairs if p.winner == winner]
-        if at:
-            parts.append(words.format(join(at) + " tokens"))
+        group = [p for p in pairs if p.winner == winner]
+        if group:
+            parts.append(words.format(join([tokens(p.context) for p in group]) + _alone(group)))
     return "; ".join(parts)
+
+
+def _alone(group: list[Pair]) -> str:
+    """Return the unit of a list of contexts, and the speedup where the list has one entry only."""
+    if len(group) > 1:
+        return " tokens"
+    speedup = group[0].speedup
+    amount = quantity(speedup.value, "x") + (
+        f"; {interval(speedup.ci95, 'x')}" if speedup.ci95 else ""
+    )
+    return f" tokens ({amount})"
 
 
 def _no_pair(series: Series) -> str:

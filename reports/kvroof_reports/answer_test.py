@@ -59,21 +59,21 @@ class AnswerTest(unittest.TestCase):
         self.assertEqual(
             found.answer,
             "Copying wins from 1,024 tokens up: 2.0x at 1,024 tokens, 8.0x at 4,096. Below that, "
-            "recomputing wins at 256 (0.50x) tokens.",
+            "recomputing wins at 256 tokens (0.50x).",
         )
 
     def test_a_win_that_does_not_last_is_no_crossover(self) -> None:
         found = self.only([*pair(256, 2.0, 1.0), *pair(1024, 0.5, 1.0)])
         self.assertTrue(found.answer.startswith("No crossover in range:"), found.answer)
-        self.assertIn("recomputing wins at 1,024 (0.50x) tokens", found.answer)
-        self.assertIn("copying wins at 256 (2.0x) tokens", found.answer)
+        self.assertIn("recomputing wins at 1,024 tokens (0.50x)", found.answer)
+        self.assertIn("copying wins at 256 tokens (2.0x)", found.answer)
 
     def test_an_interval_around_one_is_no_win(self) -> None:
         cases = [*pair(256, 1.01, 1.0, spread=0.05, basis="measured")]
         cases += pair(1024, 2.0, 1.0, spread=0.05, basis="measured")
         found = self.only(cases, device=HOST)
         self.assertTrue(found.answer.startswith("Copying wins from 1,024 tokens up"), found.answer)
-        self.assertIn("neither wins at 256 (1.01x (0.96x to 1.06x)) tokens", found.answer)
+        self.assertIn("neither wins at 256 tokens (1.01x; 0.96x to 1.06x)", found.answer)
         self.assertIn("95 % interval (bootstrap)", found.basis)
 
     def test_single_context(self) -> None:

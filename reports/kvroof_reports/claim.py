@@ -18,7 +18,7 @@ from typing import Any
 from kvroof_reports.load import load_record
 from kvroof_reports.node import InputError
 from kvroof_reports.published import Published, PublishedPoint, load_published
-from kvroof_reports.rows import Interval, Record
+from kvroof_reports.rows import MODELLED, Interval, Record
 from kvroof_reports.series import Point, Series, series_of
 from kvroof_reports.text import band as range_text
 from kvroof_reports.text import milliseconds, short_tokens, times
@@ -59,7 +59,7 @@ def checks_of(series: Series, published: Published) -> list[Check]:
         for point in published.points
         for check in _point_checks(_at(series, point.context), point)
     ]
-    return [*found, *_derate_checks(series.record)]
+    return [*found, *(_derate_checks(series.record) if series.basis in MODELLED else [])]
 
 
 def _at(series: Series, context: int) -> Point:

@@ -144,6 +144,8 @@ def _gates(series: Series, published: Published) -> list[Block]:
         text += f" These do not: {misses}."
     if len(ran) < len(checks):
         text += f" {len(checks) - len(ran)} more belong to points that were never run."
+    cost = series.params.get("serving_cost", "none")
+    text += f" The run's serving cost is {cost}; the published figures have their engine's own."
     source = (
         f"Published: {published.name}, {published.source_url}. {published.setting}. "
         f"{published.how_read}"
