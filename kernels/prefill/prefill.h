@@ -2,6 +2,7 @@
 // A transformer's forward pass over new tokens, written once over ops: it runs on any device, and
 // the simulator prices the same ops.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -14,11 +15,12 @@ namespace kvroof {
 
 struct PrefillConfig {
   ModelShape shape;
-  DType dtype = DType::bf16;         // activations, weights and KV
-  KvLayout kv;                       // of the cache that requests point into
-  std::uint32_t step_tokens = 8192;  // the most tokens of one forward step, as a serving engine caps
-  std::uint64_t seed = 1;            // of the random weights
-  bool backed = true;                // false: no weights are made (simulator with data off)
+  DType dtype = DType::bf16;  // activations, weights and KV
+  KvLayout kv;                // of the cache that requests point into
+  std::uint32_t step_tokens =
+      8192;                // the most tokens of one forward step, as a serving engine caps
+  std::uint64_t seed = 1;  // of the random weights
+  bool backed = true;      // false, or a device that computes no values: none are made
 };
 
 // `tokens` new tokens of one sequence after `past` whose KV is in the cache already.
@@ -27,12 +29,13 @@ struct PrefillRequest {
   Span cache;        // the whole paged KV cache
   Span block_table;  // device i32[blocks], logical to physical, long enough for past + tokens
   std::uint32_t past = 0, tokens = 0;
-  Span logits;       // device f32[vocab] of the last token; null buffer: the head is not run
+  Span logits;  // device f32[vocab] of the last token; null buffer: the head is not run
 };
 
 struct PrefillTimes {
   Nanos begin{}, end{};
   Nanos outside_layers{};  // embedding, last norm and head: what does not scale with layers
+  std::array<Nanos, std::variant_size_v<Op>> by_op{};  // where it went, by Op's index
 };
 
 class Prefill {
@@ -47,10 +50,13 @@ class Prefill {
   virtual Result<Ticket> submit(std::span<const PrefillRequest> requests,
                                 std::span<const Point> fences) = 0;
 
-  // Blocks until `ticket` has completed and returns the first failure of anything up to it.
+  // Blocks until `ticket` has completed and returns the first failure of anything up to it that an
+  // earlier finish() has not covered; asked again about a covered ticket, the same as the last
+  // time.
   virtual Status finish(Ticket ticket) = 0;
 
-  // Of the tickets since the last submit that finish() has seen; zero where there are no timestamps.
+  // Of the tickets since the last submit that finish() has seen; zero where there are no
+  // timestamps.
   virtual PrefillTimes times() const = 0;
 
   virtual Queue& queue() = 0;  // the compute lane, for fences; only Prefill reaps it
@@ -60,6 +66,7 @@ class Prefill {
 
 // Sizes before anything is allocated, for the KV budget.
 std::uint64_t prefill_weight_bytes(const ModelShape& shape, DType dtype);
-std::uint64_t prefill_activation_bytes(const ModelShape& shape, DType dtype, std::uint32_t step_tokens);
+std::uint64_t prefill_activation_bytes(const ModelShape& shape, DType dtype,
+                                       std::uint32_t step_tokens);
 
 }  // namespace kvroof

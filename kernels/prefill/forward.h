@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// One forward step as ops: the only place that knows what a Llama-like layer computes.
+#pragma once
+#include <span>
+
+#include "kernels/prefill/memory_plan.h"
+#include "kernels/prefill/op_lane.h"
+#include "kernels/prefill/step_plan.h"
+
+namespace kvroof {
+
+class Forward {
+ public:
+  Forward(const PrefillConfig& config, Buffer& weights, Buffer& activations);
+
+  Status run(const Step& step, std::span<const PrefillRequest> requests,
+             std::span<const Point> fences, OpLane& lane) const;
+
+ private:
+  struct Pass;  // one run's step, requests, fences and lane
+
+  Status embed(Pass& pass) const;
+  Status layer(Pass& pass, std::uint32_t index) const;
+  Status attend(Pass& pass, std::uint32_t index) const;
+  Status feed_forward(Pass& pass, const LayerWeights& weights) const;
+  Status logits(Pass& pass) const;
+
+  Span weight(const Extent& extent) const { return {&weights_, extent.offset, extent.bytes}; }
+  Span rows(const Extent& extent, std::uint64_t width, std::uint32_t first,
+            std::uint32_t count) const;
+
+  Op gemm(Span a, const Extent& b, Span c, std::uint32_t m, std::uint32_t n, std::uint32_t k) const;
+  Op norm(Span x, Span residual, const Extent& weight, Span out, std::uint32_t tokens,
+          std::uint32_t width) const;
+
+  const ModelShape shape_;
+  const DType dtype_;
+  const KvLayout kv_;
+  const WeightPlan weight_plan_;
+  const ActivationPlan activation_plan_;
+  Buffer& weights_;
+  Buffer& activations_;
+  const std::uint32_t q_width_, qkv_width_;
+};
+
+}  // namespace kvroof

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/prefill/op_lane.h"
+
+#include <algorithm>
+#include <array>
+
+namespace kvroof {
+
+void OpLane::begin_batch() {
+  batch_first_ = last_ + 1;
+  times_ = {};
+}
+
+Status OpLane::submit(const Op& op, std::span<const Point> fences, bool outside_layers) {
+  for (;;) {
+    auto ticket = queue_->submit({.fences = fences, .body = op});
+    if (ticket) {
+      last_ = *ticket;
+      tags_.push_back({static_cast<std::uint8_t>(op.index()), outside_layers});
+      return {};
+    }
+    if (ticket.code() != Code::busy) return ticket.status();
+    if (Status status = wait_for(reaped_ + 1); !status.ok()) return status;
+    if (Status status = reap(); !status.ok()) return status;
+  }
+}
+
+Status OpLane::finish(Ticket ticket) {
+  if (ticket <= reported_) return last_report_;
+  if (Status status = wait_for(ticket); !status.ok()) return status;
+  if (Status status = reap(); !status.ok()) return status;
+  const auto later = std::find_if(failures_.begin(), failures_.end(),
+                                  [&](const Completion& c) { return c.ticket > ticket; });
+  last_report_ = later == failures_.begin() ? Status{} : failures_.front().status;
+  failures_.erase(failures_.begin(), later);
+  reported_ = ticket;
+  return last_report_;
+}
+
+Status OpLane::wait_for(Ticket ticket) {
+  const Point point{queue_.get(), ticket};
+  return device_.wait_any({&point, 1}, Nanos::max()).status();
+}
+
+Status OpLane::reap() {
+  std::array<Completion, 64> done;
+  for (;;) {
+    const auto count = queue_->reap(done);
+    if (!count) return count.status();
+    for (std::size_t i = 0; i < *count; ++i) take(done[i]);
+    if (*count < done.size()) return {};
+  }
+}
+
+void OpLane::take(const Completion& done) {
+  reaped_ = done.ticket;
+  if (!done.status.ok()) failures_.push_back(done);
+  if (done.ticket >= batch_first_ && done.interval) add_time(done);
+  tags_.pop_front();
+}
+
+void OpLane::add_time(const Completion& done) {
+  const Tag tag = tags_.front();
+  const Nanos spent = done.interval->end - done.interval->begin;
+  if (times_.end == Nanos{}) times_.begin = done.interval->begin;
+  times_.end = done.interval->end;
+  times_.by_op[tag.op] += spent;
+  if (tag.outside_layers) times_.outside_layers += spent;
+}
+
+}  // namespace kvroof

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// What prefill submits, on the simulator: the ops of a step, how requests are packed into steps,
+// and that the priced time is that of the FLOPs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backends/registry/registry.h"
+#include "backends/sim/test_profile.h"
+#include "kernels/prefill/memory_plan.h"
+#include "kernels/prefill/prefill.h"
+#include "kernels/prefill/random_values.h"
+#include "kernels/prefill/rope_table.h"
+#include "kernels/prefill/step_plan.h"
+
+namespace kvroof {
+namespace {
+
+ModelShape small() {
+  ModelShape shape;
+  shape.layers = 3;
+  shape.hidden = 256;
+  shape.heads = 4;
+  shape.kv_heads = 2;
+  shape.head_dim = 64;
+  shape.intermediate = 512;
+  shape.vocab = 1000;
+  return shape;
+}
+
+class PrefillOnSim : public testing::Test {
+ protected:
+  static constexpr std::uint32_t kBlocks = 512, kBlockTokens = 16;
+
+  PrefillOnSim() {
+    DeviceSpec spec = *parse_device("sim:test");
+    spec.profile_text = sim::test_profile();
+    device_ = std::move(*open_device(spec));
+  }
+
+  std::unique_ptr<Buffer> buffer(std::uint64_t bytes) {
+    return std::move(*device_->allocate({.bytes = bytes, .backed = false}));
+  }
+
+  std::unique_ptr<Prefill> make(const ModelShape& shape, std::uint32_t step_tokens) {
+    PrefillConfig config;
+    config.shape = shape;
+    config.kv = make_kv_layout(shape, DType::bf16, Layout::block_first, kBlockTokens, kBlocks);
+    config.step_tokens = step_tokens;
+    config.backed = false;
+    cache_ = buffer(config.kv.cache_bytes());
+    ids_ = buffer(kBlocks * kBlockTokens * 4);
+    table_ = buffer(kBlocks * 4);
+    logits_ = buffer(4ull * shape.vocab * 4);
+    auto prefill = Prefill::create(*device_, config);
+    EXPECT_TRUE(prefill.ok()) << prefill.status().text;
+    return std::move(*prefill);
+  }
+
+  // `slot`: where its logits go; -1: nowhere.
+  PrefillRequest request(std::uint32_t past, std::uint32_t tokens, int slot) {
+    PrefillRequest out;
+    out.token_ids = {ids_.get(), 0, tokens * 4ull};
+    out.cache = {cache_.get(), 0, cache_->facts().bytes};
+    out.block_table = {table_.get(), 0, table_->facts().bytes};
+    out.past = past;
+    out.tokens = tokens;
+    const std::uint64_t bytes = logits_->facts().bytes / 4;
+    if (slot >= 0) out.logits = {logits_.get(), static_cast<std::uint64_t>(slot) * bytes, bytes};
+    return out;
+  }
+
+  struct Run {
+    Ticket ops;
+    PrefillTimes times;
+    double seconds() const {
+      return std::chrono::duration<double>(times.end - times.begin).count();
+    }
+  };
+  Run run(Prefill& prefill, std::vector<PrefillRequest> requests) {
+    const Ticket before = last_;
+    const auto ticket = prefill.submit(requests, {});
+    EXPECT_TRUE(ticket.ok()) << ticket.status().text;
+    last_ = *ticket;
+    EXPECT_TRUE(prefill.finish(last_).ok());
+    return {last_ - before, prefill.times()};
+  }
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Buffer> cache_, ids_, table_, logits_;
+  Ticket last_ = 0;
+};
+
+// A layer is 2 norms, 4 GEMMs, an activation, and rope with append and attention a request.
+constexpr Ticket kLayerOps = 7, kSegmentOps = 2;
+
+TEST_F(PrefillOnSim, SubmitsTheOpsOfALlama) {
+  const ModelShape shape = small();
+  const auto prefill = make(shape, 256);
+  const Ticket layers = shape.layers * (kLayerOps + kSegmentOps);
+  EXPECT_EQ(run(*prefill, {request(0, 100, -1)}).ops, 1 + layers);
+  EXPECT_EQ(run(*prefill, {request(0, 100, 0)}).ops, 1 + layers + 2);
+  const Ticket two = shape.layers * (kLayerOps + 2 * kSegmentOps);
+  EXPECT_EQ(run(*prefill, {request(0, 100, 0), request(0, 20, 1)}).ops, 2 + two + 2 + 1)
+      << "logits that lie side by side share one GEMM";
+  EXPECT_EQ(run(*prefill, {request(0, 100, 0), request(0, 20, 2)}).ops, 2 + two + 2 + 2);
+  EXPECT_EQ(run(*prefill, {request(0, 600, 0)}).ops, 3 * (1 + layers) + 2) << "256 + 256 + 88";
+}
+
+TEST_F(PrefillOnSim, PricedTimeFollowsTheWork) {
+  ModelShape shape = small();
+  shape.hidden = 2048;  // GEMMs of the order of their FLOPs rather than of their weights' bytes
+  shape.intermediate = 8192;
+  const auto prefill = make(shape, 8192);
+  const Run one = run(*prefill, {request(0, 2048, -1)}),
+            two = run(*prefill, {request(0, 4096, -1)});
+  EXPECT_NEAR(two.seconds() / one.seconds(), 2, 0.1);
+  const double floor = prefill_flops(shape, 0, 4096) / 100e12;  // the test profile's peak
+  EXPECT_GT(two.seconds(), floor);
+  EXPECT_LT(two.seconds(), 1.5 * floor);
+  const Run late = run(*prefill, {request(4000, 2048, -1)});
+  EXPECT_GT(late.seconds(), one.seconds()) << "a longer past costs attention";
+}
+
+TEST_F(PrefillOnSim, TimesAreSplitByOpAndByWhatScalesWithLayers) {
+  const auto prefill = make(small(), 256);
+  const Run with = run(*prefill, {request(0, 200, 0)}),
+            without = run(*prefill, {request(0, 200, -1)});
+  Nanos sum{};
+  for (const Nanos each : with.times.by_op) sum += each;
+  EXPECT_LE(sum, with.times.end - with.times.begin);
+  EXPECT_GT(sum, Nanos{});
+  EXPECT_GT(with.times.outside_layers, without.times.outside_layers);
+  EXPECT_GT(without.times.outside_layers, Nanos{}) << "the embedding";
+  EXPECT_EQ(
+      with.times.outside_layers - without.times.outside_layers, sum - [&] {
+        Nanos other{};
+        for (const Nanos each : without.times.by_op) other += each;
+        return other;
+      }());
+}
+
+TEST_F(PrefillOnSim, MoreOpsThanTheQueueHoldsWaitForRoom) {
+  const auto prefill = make(small(), 1);  // a step a token
+  const std::uint32_t tokens = 400;
+  const Run all = run(*prefill, {request(0, tokens, 0)});
+  EXPECT_GT(all.ops, device_->info().max_open_tickets);
+  EXPECT_EQ(all.ops, tokens * (1 + 3 * (kLayerOps + kSegmentOps)) + 2);
+}
+
+TEST_F(PrefillOnSim, SizesAreKnownBeforehand) {
+  const ModelShape shape = small();
+  const auto prefill = make(shape, 256);
+  EXPECT_EQ(prefill->weight_bytes(), prefill_weight_bytes(shape, DType::bf16));
+  EXPECT_EQ(prefill->activation_bytes(), prefill_activation_bytes(shape, DType::bf16, 256));
+  const std::uint64_t parameters = total_parameters(shape) * 2;
+  EXPECT_GE(prefill->weight_bytes(), parameters);
+  EXPECT_LT(prefill->weight_bytes(), parameters + parameters / 50) << "alignment and rope's table";
+  ModelShape tied = shape;
+  tied.tied_embeddings = true;
+  EXPECT_LE(prefill_weight_bytes(tied, DType::bf16) + head_parameters(shape) * 2,
+            prefill->weight_bytes());
+}
+
+TEST_F(PrefillOnSim, FencesHoldItBackAndTheirFailureIsReportedOnce) {
+  const auto prefill = make(small(), 256);
+  const std::vector<PrefillRequest> requests{request(0, 10, 0)};
+  auto holder = std::move(*device_->open_queue(QueueKind::compute, Priority::normal));
+  const Point fence{holder.get(), *holder->submit({.fences = {}, .body = Hold{1}})};
+  const Ticket ticket = *prefill->submit(requests, {&fence, 1});
+  holder.reset();  // aborts the hold
+  EXPECT_EQ(prefill->finish(ticket).code, Code::aborted);
+  EXPECT_EQ(prefill->finish(ticket).code, Code::aborted) << "asked again, the same";
+  EXPECT_TRUE(prefill->finish(*prefill->submit(requests, {})).ok());
+}
+
+TEST_F(PrefillOnSim, RefusesWhatItCannotDo) {
+  const auto prefill = make(small(), 256);
+  EXPECT_EQ(prefill->submit({}, {}).code(), Code::invalid);
+  PrefillRequest bad = request(0, 0, 0);
+  EXPECT_EQ(prefill->submit({&bad, 1}, {}).code(), Code::invalid);
+  bad = request(0, 10, 0);
+  bad.token_ids.bytes = 39;
+  EXPECT_EQ(prefill->submit({&bad, 1}, {}).code(), Code::invalid);
+  bad = request(0, 10, 0);
+  bad.logits.bytes -= 4;
+  EXPECT_EQ(prefill->submit({&bad, 1}, {}).code(), Code::invalid);
+
+  PrefillConfig config;
+  EXPECT_EQ(Prefill::create(*device_, config).code(), Code::invalid) << "an empty shape";
+  config.shape = small();
+  EXPECT_EQ(Prefill::create(*device_, config).code(), Code::invalid) << "another model's KV";
+  config.kv = make_kv_layout(config.shape, DType::fp8, Layout::block_first, 16, 8);
+  config.dtype = DType::fp8;
+  EXPECT_EQ(Prefill::create(*device_, config).code(), Code::invalid);
+}
+
+TEST_F(PrefillOnSim, HeadNormsArePriced) {
+  ModelShape shape = small();
+  auto prefill = make(shape, 256);
+  const Run plain = run(*prefill, {request(0, 100, 0)});
+  prefill.reset();
+  last_ = 0;
+  shape.qk_norm = true;
+  prefill = make(shape, 256);
+  const Run normed = run(*prefill, {request(0, 100, 0)});
+  EXPECT_EQ(normed.ops, plain.ops + shape.layers);
+  EXPECT_GT(normed.seconds(), plain.seconds());
+}
+
+TEST(StepPlan, PacksInOrderAndCutsWhatIsTooLong) {
+  std::vector<PrefillRequest> requests(3);
+  requests[0].tokens = 3;
+  requests[1].tokens = 6;
+  requests[2].tokens = 3;
+  const auto steps = plan_steps(requests, 4);  // AAAB BBBB BCCC
+  ASSERT_EQ(steps.size(), 3u);
+  ASSERT_EQ(steps[0].size(), 2u);
+  EXPECT_EQ(steps[0][1].row, 3u);
+  EXPECT_FALSE(steps[0][1].last);
+  ASSERT_EQ(steps[1].size(), 1u);
+  EXPECT_EQ(steps[1][0].first, 1u);
+  EXPECT_EQ(steps[1][0].tokens, 4u);
+  ASSERT_EQ(steps[2].size(), 2u);
+  EXPECT_EQ(steps[2][0].first, 5u);
+  EXPECT_TRUE(steps[2][0].last);
+  EXPECT_EQ(rows_of(steps[2]), 4u);
+}
+
+TEST(RandomValues, DependOnTheCounterAlone) {
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    const RandomTensor tensor{7, 3, 0, 0.5f, dtype};
+    const std::uint64_t element = bytes_of(dtype);
+    std::vector<std::byte> whole(1001 * element), tail(500 * element), other(whole.size());
+    fill_random(tensor, 0, whole);
+    fill_random(tensor, 501, tail);
+    EXPECT_TRUE(std::equal(tail.begin(), tail.end(), whole.end() - tail.size()));
+    fill_random({7, 4, 0, 0.5f, dtype}, 0, other);
+    EXPECT_NE(whole, other) << "another tensor";
+    fill_random({8, 3, 0, 0.5f, dtype}, 0, other);
+    EXPECT_NE(whole, other) << "another seed";
+  }
+}
+
+TEST(RandomValues, AreUniformAroundTheirCenter) {
+  std::vector<float> values(100000);
+  fill_random({1, 0, 1, 0.1f, DType::f32}, (1ull << 32) - 50000,
+              std::as_writable_bytes(std::span(values)));
+  double sum = 0, squares = 0;
+  for (const float v : values) {
+    ASSERT_GE(v, 0.9f);
+    ASSERT_LE(v, 1.1f);
+    sum += v - 1.0;
+    squares += (v - 1.0) * (v - 1.0);
+  }
+  EXPECT_NEAR(sum / 1e5, 0, 0.001);              // 5 standard errors: 0.1 / sqrt(3e5) * 5
+  EXPECT_NEAR(squares / 1e5, 0.01 / 3, 0.0001);  // variance of a uniform: reach^2 / 3
+  EXPECT_NE(values[0], values[50000]) << "the counter's upper half counts";
+}
+
+// Llama 3.1: theta 500,000, head_dim 128, factor 8, low 1, high 4, original 8192. By hand: i = 0 is
+// 1 (wavelength 6.3, short, unchanged); i = 63 is 500000^(-126/128) / 8 (wavelength 2.6e6, long).
+TEST(RopeTable, StretchesLongWavesAsLlama3Does) {
+  ModelShape shape;
+  shape.head_dim = 128;
+  shape.rope_theta = 500000;
+  const auto plain = inverse_frequencies(shape);
+  shape.rope_scaling = RopeScaling{8, 1, 4, 8192};
+  const auto scaled = inverse_frequencies(shape);
+  ASSERT_EQ(scaled.size(), 64u);
+  EXPECT_FLOAT_EQ(scaled[0], 1);
+  EXPECT_NEAR(scaled[63], 3.06893e-7, 1e-12);
+  EXPECT_FLOAT_EQ(scaled[63], plain[63] / 8);
+  for (std::size_t i = 1; i < 64; ++i) {
+    EXPECT_LT(scaled[i], scaled[i - 1]);
+    EXPECT_LE(scaled[i], plain[i]);
+    EXPECT_GE(scaled[i], plain[i] / 8.001f);
+  }
+}
+
+}  // namespace
+}  // namespace kvroof
