@@ -6,6 +6,7 @@
 #include <set>
 
 #include "backends/conformance/null_device.h"
+#include "transfer/faulty_device.h"
 
 namespace kvroof {
 namespace {
@@ -117,6 +118,14 @@ TEST_F(HostTierTest, FactsAreSummedAsObtained) {
   EXPECT_EQ(facts.registrations, 1u);
   EXPECT_EQ(facts.page_bytes, 4096u);
   EXPECT_TRUE(facts.backed);
+}
+
+TEST_F(HostTierTest, PinnedMemoryThatIsNotIsTold) {
+  FaultyDevice faulty(make_null_device(), {.pageable = true});
+  auto tier = HostTier::create(faulty, kChunk, 4 * kChunk, true);
+  ASSERT_TRUE(tier.ok());
+  EXPECT_EQ(tier->facts().pinned_bytes, 0u);
+  EXPECT_EQ(tier->facts().bytes, 4 * kChunk);
 }
 
 }  // namespace
