@@ -35,7 +35,7 @@ class FaultyQueue final : public Queue {
     }
     Work inner{.fences = fences, .body = work.body};
     std::vector<Region> diverted;
-    if (!fate.ok() || (copy != nullptr && faults.moves_nothing)) divert(inner, diverted);
+    if (!fate.ok() || (is_copy() && faults.moves_nothing)) divert(inner, diverted);
     const Result<Ticket> ticket = inner_->submit(inner);
     if (!ticket.ok()) return ticket;
     submitted_ = *ticket;
@@ -71,7 +71,8 @@ class FaultyQueue final : public Queue {
   }
 
   Status fate_of(const Work& work) const {
-    for (const Point& fence : work.fences) {
+    const auto fences = ignores_fences() ? std::span<const Point>() : work.fences;
+    for (const Point& fence : fences) {
       if (static_cast<FaultyQueue*>(fence.queue)->bad_.contains(fence.ticket)) {
         return {Code::aborted, "A fence failed."};
       }
