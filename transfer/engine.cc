@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -41,11 +42,8 @@ Status still_waiting() {
   return {Code::busy, "A copy of one of these blocks waits in its lane: poll, then ask again."};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Engine>> Engine::create(Device& device, Buffer& cache,
-                                               const EngineConfig& config) {
-  if (Status status = check_config(cache, config); !status.ok()) return status;
+Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
+                                         const EngineConfig& config) {
   const std::uint64_t chunk_bytes = config.kv.block_bytes() * config.blocks_per_chunk;
   auto tier = HostTier::create(device, chunk_bytes, config.host_tier_bytes, config.backed);
   if (!tier.ok()) return tier.status();
@@ -58,6 +56,19 @@ Result<std::unique_ptr<Engine>> Engine::create(Device& device, Buffer& cache,
   if (!loads.ok()) return loads.status();
   return std::unique_ptr<Engine>(std::make_unique<EngineImpl>(
       device, cache, config, std::move(*tier), std::move(*offloads), std::move(*loads)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::create(Device& device, Buffer& cache,
+                                               const EngineConfig& config) {
+  if (Status status = check_config(cache, config); !status.ok()) return status;
+  try {
+    return assemble(device, cache, config);
+  } catch (const std::bad_alloc&) {
+    return Status{Code::no_memory,
+                  "There is no memory for the bookkeeping of so large a tier or cache."};
+  }
 }
 
 EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config, HostTier tier,

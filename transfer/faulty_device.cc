@@ -25,7 +25,8 @@ class FaultyQueue final : public Queue {
     if (copy != nullptr && copy->list.size() > device_.info().max_regions) {
       return Status{Code::invalid, "More regions than max_regions."};
     }
-    if (faults.max_open_tickets > 0 && submitted_ - reaped_ >= faults.max_open_tickets) {
+    if (is_copy() && faults.max_open_tickets > 0 &&
+        submitted_ - reaped_ >= faults.max_open_tickets) {
       return Status{Code::busy, "Busy as planted."};
     }
     Status fate = fate_of(work);

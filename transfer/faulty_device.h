@@ -13,7 +13,7 @@ struct Faults {
   // Honest ones, as any device may show them. A failed submission moves nothing, completes as
   // `failed`, and what is fenced on it as `aborted`.
   std::function<bool(QueueKind, Ticket)> fails = nullptr;
-  std::uint64_t max_regions = 0, max_open_tickets = 0;  // 0: the device's own
+  std::uint64_t max_regions = 0, max_open_tickets = 0;  // of copy queues; 0: the device's own
   bool pageable = false;                                // pinned memory turns out not to be
 
   // Planted violations.

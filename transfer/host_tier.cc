@@ -24,7 +24,7 @@ Result<HostTier> HostTier::create(Device& device, std::uint64_t chunk_bytes,
   }
   const std::uint64_t slots_per_slab =
       std::min(chunks, std::max<std::uint64_t>(1, kMaxSlabBytes / chunk_bytes));
-  HostTier tier(static_cast<std::uint32_t>(chunks), static_cast<std::uint32_t>(slots_per_slab));
+  HostTier tier(static_cast<std::uint32_t>(slots_per_slab));
   tier.facts_.chunk_bytes = chunk_bytes;
   for (std::uint64_t left = chunks; left > 0;) {
     const std::uint64_t slots = std::min(left, slots_per_slab);
@@ -33,12 +33,15 @@ Result<HostTier> HostTier::create(Device& device, std::uint64_t chunk_bytes,
     }
     left -= slots;
   }
+  tier.cut_slots(static_cast<std::uint32_t>(chunks));
   return tier;
 }
 
-HostTier::HostTier(std::uint32_t chunks, std::uint32_t slots_per_slab)
-    : slots_per_slab_(slots_per_slab), slots_(chunks), index_(chunks) {
+// After the slabs: a size that the device refuses must not cost memory for its slots first.
+void HostTier::cut_slots(std::uint32_t chunks) {
   facts_.chunks = chunks;
+  index_ = ChunkIndex(chunks);
+  slots_.resize(chunks);
   for (SlotId slot = chunks; slot-- > 0;) make_free(slot);
 }
 

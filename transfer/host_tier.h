@@ -57,7 +57,8 @@ class HostTier {
     State state = State::free;
   };
 
-  HostTier(std::uint32_t chunks, std::uint32_t slots_per_slab);
+  explicit HostTier(std::uint32_t slots_per_slab) : slots_per_slab_(slots_per_slab) {}
+  void cut_slots(std::uint32_t chunks);
   Status add_slab(Device& device, std::uint64_t bytes, bool backed);
   SlotId take_free_slot();
   void make_free(SlotId slot);
@@ -68,7 +69,7 @@ class HostTier {
   std::uint32_t slots_per_slab_;
   std::vector<std::unique_ptr<Buffer>> slabs_;
   std::vector<Slot> slots_;
-  ChunkIndex index_;
+  ChunkIndex index_{0};
   SlotId free_ = kNoSlot, oldest_ = kNoSlot, newest_ = kNoSlot;
   std::uint64_t evictions_ = 0;
 };
