@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/portable/op_check.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace kvroof {
+namespace {
+
+using Bytes = std::uint64_t;
+
+// Saturates, so that no hostile shape wraps round to a small need.
+Bytes product(std::initializer_list<Bytes> factors) {
+  Bytes out = 1;
+  for (Bytes factor : factors) {
+    if (__builtin_mul_overflow(out, factor, &out)) return UINT64_MAX;
+  }
+  return out;
+}
+
+Bytes sum(Bytes a, Bytes b) {
+  Bytes out = 0;
+  return __builtin_add_overflow(a, b, &out) ? UINT64_MAX : out;
+}
+
+struct Need {
+  std::string_view name;
+  const Span& span;
+  Bytes bytes;
+  Bytes element;  // bytes that the span's offset must be a multiple of
+};
+
+Status refuse(std::string_view op, const std::string& why) {
+  return {Code::invalid, std::string(op) + ": " + why};
+}
+
+Status check_need(std::string_view op, const Need& need) {
+  const std::string name(need.name);
+  if (need.span.buffer == nullptr) return refuse(op, name + " has no buffer");
+  const Bytes held = need.span.buffer->facts().bytes;
+  if (need.span.offset > held || need.span.bytes > held - need.span.offset) {
+    return refuse(op, name + " reaches outside its buffer of " + std::to_string(held) + " bytes");
+  }
+  if (need.span.bytes < need.bytes) {
+    return refuse(op, name + " needs " + std::to_string(need.bytes) +
+                          " bytes for this shape, not " + std::to_string(need.span.bytes));
+  }
+  if (need.span.offset % need.element != 0) {
+    return refuse(op,
+                  name + " must start at a multiple of " + std::to_string(need.element) + " bytes");
+  }
+  return {};
+}
+
+Status check_needs(std::string_view op, std::initializer_list<Need> needs) {
+  for (const Need& need : needs) {
+    if (Status status = check_need(op, need); !status.ok()) return status;
+  }
+  return {};
+}
+
+// A size of zero is a mistake of the caller's: no op has an empty meaning.
+Status check_sizes(std::string_view op, std::initializer_list<Bytes> sizes) {
+  if (std::find(sizes.begin(), sizes.end(), Bytes{0}) == sizes.end()) return {};
+  return refuse(op, "every size must be at least one");
+}
+
+Status check_kv(std::string_view op, const PagedKv& kv, Bytes positions, Bytes heads) {
+  if (Status status = check_sizes(op, {kv.block_tokens, kv.kv_heads, kv.head_dim, heads});
+      !status.ok()) {
+    return status;
+  }
+  if (heads % kv.kv_heads != 0) return refuse(op, "heads must be a multiple of kv_heads");
+  const Bytes element = bytes_of(kv.dtype);
+  for (Bytes stride :
+       {kv.k_offset, kv.v_offset, kv.block_stride, kv.token_stride, kv.head_stride}) {
+    if (stride % element != 0) {
+      return refuse(op, "the cache's offsets and strides must be multiples of an element's bytes");
+    }
+  }
+  const Bytes block =
+      sum(product({kv.block_tokens - 1, kv.token_stride}),
+          sum(product({kv.kv_heads - 1, kv.head_stride}), product({kv.head_dim, element})));
+  const Bytes blocks = (positions + kv.block_tokens - 1) / kv.block_tokens;
+  return check_needs(op,
+                     {{"cache", kv.cache, sum(std::max(kv.k_offset, kv.v_offset), block), element},
+                      {"block_table", kv.block_table, product({blocks, 4}), 4}});
+}
+
+struct Checker {
+  Status operator()(const Gemm& op) const {
+    const Bytes in = bytes_of(op.dtype), out = bytes_of(op.out_dtype);
+    if (Status status = check_sizes("gemm", {op.m, op.n, op.k}); !status.ok()) return status;
+    return check_needs("gemm", {{"a", op.a, product({op.m, op.k, in}), in},
+                                {"b", op.b, product({op.n, op.k, in}), in},
+                                {"c", op.c, product({op.m, op.n, out}), out}});
+  }
+
+  Status operator()(const Attention& op) const {
+    const Bytes element = bytes_of(op.kv.dtype);
+    const Bytes row = product({op.heads, op.kv.head_dim, element});
+    if (Status status = check_sizes("attention", {op.tokens}); !status.ok()) return status;
+    if (op.q_row_bytes % element != 0 || op.q_row_bytes < row) {
+      return refuse("attention", "q_row_bytes must hold a row of q in whole elements");
+    }
+    const Bytes positions = Bytes{op.past} + op.tokens;
+    if (Status status = check_kv("attention", op.kv, positions, op.heads); !status.ok()) {
+      return status;
+    }
+    return check_needs(
+        "attention",
+        {{"q", op.q, sum(product({op.tokens - Bytes{1}, op.q_row_bytes}), row), element},
+         {"out", op.out, product({op.tokens, row}), element}});
+  }
+
+  Status operator()(const Norm& op) const {
+    const Bytes element = bytes_of(op.dtype), all = product({op.tokens, op.width, element});
+    if (Status status = check_sizes("norm", {op.tokens, op.width}); !status.ok()) return status;
+    if (op.x.buffer != nullptr) {
+      if (Status status = check_need("norm", {"x", op.x, all, element}); !status.ok())
+        return status;
+    }
+    return check_needs("norm", {{"residual", op.residual, all, element},
+                                {"weight", op.weight, product({op.width, element}), element},
+                                {"out", op.out, all, element}});
+  }
+
+  Status operator()(const RopeAppend& op) const {
+    const PagedKv& kv = op.kv;
+    if (Status status = check_sizes("rope_append", {op.tokens}); !status.ok()) return status;
+    if (kv.head_dim % 2 != 0) return refuse("rope_append", "head_dim must be even");
+    const Bytes positions = Bytes{op.past} + op.tokens, element = bytes_of(kv.dtype);
+    if (Status status = check_kv("rope_append", kv, positions, op.heads); !status.ok()) {
+      return status;
+    }
+    const Bytes heads = Bytes{op.heads} + 2 * Bytes{kv.kv_heads};
+    return check_needs(
+        "rope_append",
+        {{"qkv", op.qkv, product({op.tokens, heads, kv.head_dim, element}), element},
+         {"inverse_frequency", op.inverse_frequency, product({kv.head_dim / 2, 4}), 4}});
+  }
+
+  Status operator()(const Activation& op) const {
+    const Bytes element = bytes_of(op.dtype);
+    if (Status status = check_sizes("activation", {op.tokens, op.width}); !status.ok())
+      return status;
+    return check_needs(
+        "activation", {{"gate_up", op.gate_up, product({op.tokens, 2, op.width, element}), element},
+                       {"out", op.out, product({op.tokens, op.width, element}), element}});
+  }
+
+  Status operator()(const Embedding& op) const {
+    const Bytes element = bytes_of(op.dtype);
+    if (Status status = check_sizes("embedding", {op.tokens, op.width, op.vocab}); !status.ok()) {
+      return status;
+    }
+    return check_needs("embedding",
+                       {{"ids", op.ids, product({op.tokens, 4}), 4},
+                        {"table", op.table, product({op.vocab, op.width, element}), element},
+                        {"out", op.out, product({op.tokens, op.width, element}), element}});
+  }
+
+  Status operator()(const Gather& op) const {
+    if (Status status = check_sizes("gather", {op.rows, op.row_bytes}); !status.ok()) return status;
+    return check_needs("gather", {{"source", op.source, op.row_bytes, 1},
+                                  {"index", op.index, product({op.rows, 4}), 4},
+                                  {"out", op.out, product({op.rows, op.row_bytes}), 1}});
+  }
+
+  Status operator()(const Scatter& op) const {
+    if (Status status = check_sizes("scatter", {op.rows, op.row_bytes}); !status.ok())
+      return status;
+    return check_needs("scatter", {{"source", op.source, product({op.rows, op.row_bytes}), 1},
+                                   {"index", op.index, product({op.rows, 4}), 4},
+                                   {"out", op.out, op.row_bytes, 1}});
+  }
+};
+
+}  // namespace
+
+Status check_op(const Op& op) { return std::visit(Checker{}, op); }
+
+}  // namespace kvroof

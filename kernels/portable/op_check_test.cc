@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/portable/op_check.h"
+
+#include <gtest/gtest.h>
+
+namespace kvroof {
+namespace {
+
+class SizedBuffer final : public Buffer {
+ public:
+  explicit SizedBuffer(std::uint64_t bytes) { facts_.bytes = bytes; }
+  const BufferFacts& facts() const noexcept override { return facts_; }
+  std::span<std::byte> host() noexcept override { return {}; }
+
+ private:
+  BufferFacts facts_;
+};
+
+class OpCheckTest : public ::testing::Test {
+ protected:
+  Span span(std::uint64_t bytes) { return {&memory_, 0, bytes}; }
+  PagedKv kv() {
+    PagedKv out{};
+    out.cache = span(4096), out.block_table = span(8);
+    out.v_offset = 512, out.block_stride = 1024, out.token_stride = 64, out.head_stride = 32;
+    out.block_tokens = 8, out.kv_heads = 2, out.head_dim = 8, out.dtype = DType::f32;
+    return out;
+  }
+  Gemm gemm() {
+    return {span(2 * 3 * 4), span(5 * 3 * 4), span(2 * 5 * 4), 2, 5, 3, DType::f32, DType::f32};
+  }
+  Attention attention() { return {span(16 * 128), span(16 * 128), 128, kv(), 16, 0, 4, 1}; }
+  RopeAppend rope() { return {span(4 * 8 * 8 * 4), span(16), kv(), 4, 12, 4}; }
+
+  SizedBuffer memory_{1 << 16};
+};
+
+TEST_F(OpCheckTest, AcceptsWhatFitsExactly) {
+  EXPECT_EQ(check_op(gemm()).text, "");
+  EXPECT_EQ(check_op(attention()).text, "");
+  EXPECT_EQ(check_op(rope()).text, "");
+  EXPECT_EQ(check_op(Norm{{}, span(48), span(16), span(48), 3, 4, 1e-5f, DType::f32}).text, "");
+  EXPECT_EQ(check_op(Activation{span(24), span(12), 1, 3, DType::f32}).text, "");
+  EXPECT_EQ(check_op(Embedding{span(8), span(80), span(16), 2, 2, 10, DType::f32}).text, "");
+  EXPECT_EQ(check_op(Gather{span(7), span(8), span(14), 2, 7}).text, "");
+  EXPECT_EQ(check_op(Scatter{span(14), span(8), span(7), 2, 7}).text, "");
+}
+
+TEST_F(OpCheckTest, ASpanOneByteShortIsNamed) {
+  const auto expect = [](const Op& op, const char* name) {
+    const Status status = check_op(op);
+    EXPECT_EQ(status.code, Code::invalid);
+    EXPECT_NE(status.text.find(name), std::string::npos) << status.text;
+  };
+  Gemm g = gemm();
+  g.b.bytes -= 1;
+  expect(g, "gemm: b needs 60");
+  Attention a = attention();
+  a.kv.block_table.bytes -= 1;
+  expect(a, "block_table");
+  a = attention();
+  a.q.bytes -= 1;
+  expect(a, "q needs");
+  RopeAppend r = rope();
+  r.qkv.bytes -= 1;
+  expect(r, "qkv");
+  r = rope();
+  r.kv.cache.bytes = 512 + 7 * 64 + 32 + 31;
+  expect(r, "cache");
+  expect(Norm{span(47), span(48), span(16), span(48), 3, 4, 1e-5f, DType::f32}, "x needs");
+  expect(Embedding{span(8), span(79), span(16), 2, 2, 10, DType::f32}, "table");
+}
+
+TEST_F(OpCheckTest, ShapesThatMakeNoSenseAreRefused) {
+  Gemm g = gemm();
+  g.k = 0;
+  EXPECT_EQ(check_op(g).code, Code::invalid);
+  Attention a = attention();
+  a.heads = 3;
+  EXPECT_EQ(check_op(a).code, Code::invalid);
+  a = attention();
+  a.kv.kv_heads = 0;
+  EXPECT_EQ(check_op(a).code, Code::invalid);
+  a = attention();
+  a.kv.token_stride = 63;
+  EXPECT_EQ(check_op(a).code, Code::invalid);
+  RopeAppend r = rope();
+  r.kv.head_dim = 7;
+  EXPECT_EQ(check_op(r).code, Code::invalid);
+  EXPECT_EQ(check_op(Gemm{}).code, Code::invalid);
+}
+
+TEST_F(OpCheckTest, ShapesWhoseBytesExceed64BitsDoNotWrapRound) {
+  Gemm g = gemm();
+  g.m = g.n = g.k = UINT32_MAX;
+  EXPECT_EQ(check_op(g).code, Code::invalid);
+  Gather gather{span(8), span(8), span(8), 2, UINT64_MAX / 2 + 1};
+  EXPECT_EQ(check_op(gather).code, Code::invalid);
+}
+
+TEST_F(OpCheckTest, MissingBuffersBadOffsetsAndMisalignmentAreRefused) {
+  Gemm g = gemm();
+  g.c.buffer = nullptr;
+  EXPECT_EQ(check_op(g).code, Code::invalid);
+  g = gemm();
+  g.a.offset = 2;
+  EXPECT_EQ(check_op(g).code, Code::invalid);
+  g = gemm();
+  g.a.offset = UINT64_MAX - 3;
+  EXPECT_EQ(check_op(g).code, Code::invalid);
+}
+
+}  // namespace
+}  // namespace kvroof

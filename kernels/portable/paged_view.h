@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PagedKv whose spans have become addresses in this process.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "backends/api/dtype.h"
+#include "backends/api/ops.h"
+#include "backends/api/status.h"
+
+namespace kvroof {
+
+struct PagedView {
+  std::byte* cache = nullptr;
+  const std::int32_t* block_table = nullptr;
+  PagedKv shape{};  // strides and counts; its spans' buffers are not used
+
+  std::byte* key(std::uint64_t position, std::uint32_t head) const {
+    return cache + shape.k_offset + element(position, head);
+  }
+  std::byte* value(std::uint64_t position, std::uint32_t head) const {
+    return cache + shape.v_offset + element(position, head);
+  }
+
+  // Fails where the table names, for the first `tokens` positions, a block outside the cache.
+  Status check_table(std::uint64_t tokens) const;
+
+ private:
+  std::uint64_t element(std::uint64_t position, std::uint32_t head) const {
+    const auto block = static_cast<std::uint64_t>(block_table[position / shape.block_tokens]);
+    return block * shape.block_stride + position % shape.block_tokens * shape.token_stride +
+           head * shape.head_stride;
+  }
+};
+
+}  // namespace kvroof
