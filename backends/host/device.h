@@ -23,8 +23,8 @@ class HostDevice final : public Device {
  private:
   const DeviceInfo info_;
   Budget device_memory_, host_memory_;
+  Ops ops_{device_memory_};
   State state_;
-  Ops ops_;
 };
 
 }  // namespace kvroof::host

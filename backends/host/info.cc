@@ -17,6 +17,8 @@ namespace {
 constexpr std::uint64_t kMaxRegions = 65536;
 constexpr std::uint64_t kMaxOpenTickets = 4096;
 constexpr unsigned kMaxCopyWorkers = 4;
+// Of what is available, for this process itself: an op's scratch, threads, page tables.
+constexpr std::uint64_t kOwnShare = 16;
 
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
@@ -67,7 +69,9 @@ std::string kernel_version() {
 }  // namespace
 
 DeviceInfo describe() {
-  const std::uint64_t half = available_memory() / 2 / kHugePageBytes * kHugePageBytes;
+  const std::uint64_t available = available_memory();
+  const std::uint64_t half =
+      (available - available / kOwnShare) / 2 / kHugePageBytes * kHugePageBytes;
   const unsigned cores = usable_cores();
   DeviceInfo info;
   info.backend = "host";

@@ -5,7 +5,8 @@
 
 namespace kvroof::host {
 
-// Memory is what is available now: half of it plays the device's, the other half the host tier's.
+// Of the memory available now, less a sixteenth for this process itself, half plays the device's
+// and half is the host tier's.
 DeviceInfo describe();
 
 // Worker threads of one copy lane: the cores that this process may use, but no more than few need

@@ -1,14 +1,173 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/host/ops.h"
 
-namespace kvroof::host {
+#include <initializer_list>
+#include <string>
+#include <utility>
 
-Status Ops::check(const Op&) const {
-  return {Code::unsupported, "this build of the host adapter copies and fills, but runs no ops"};
+#include "backends/host/spans.h"
+#include "kernels/portable/elementwise.h"
+#include "kernels/portable/op_check.h"
+#include "kernels/portable/rows.h"
+
+namespace kvroof::host {
+namespace {
+
+const std::int32_t* integers(const Span& span) {
+  return reinterpret_cast<const std::int32_t*>(address(span));
 }
 
-Status Ops::run(const Op& op) { return check(op); }
+PagedView view(const PagedKv& kv) { return {address(kv.cache), integers(kv.block_table), kv}; }
 
-void Ops::written(const std::byte*, std::uint64_t) {}
+// The spans that an op names, and which of them it writes.
+struct Operands {
+  std::initializer_list<Span> read, written;
+};
+
+template <class Visit>
+Status with_operands(const Op& op, Visit&& visit) {
+  struct Spread {
+    Visit& visit;
+    Status operator()(const Gemm& o) const { return visit(Operands{{o.a, o.b}, {o.c}}); }
+    Status operator()(const Attention& o) const {
+      return visit(Operands{{o.q, o.kv.cache, o.kv.block_table}, {o.out}});
+    }
+    Status operator()(const Norm& o) const {
+      return visit(Operands{{o.x, o.weight}, {o.residual, o.out}});
+    }
+    Status operator()(const RopeAppend& o) const {
+      return visit(Operands{{o.inverse_frequency, o.kv.block_table}, {o.qkv, o.kv.cache}});
+    }
+    Status operator()(const Activation& o) const { return visit(Operands{{o.gate_up}, {o.out}}); }
+    Status operator()(const Embedding& o) const {
+      return visit(Operands{{o.ids, o.table}, {o.out}});
+    }
+    Status operator()(const Gather& o) const {
+      return visit(Operands{{o.source, o.index}, {o.out}});
+    }
+    Status operator()(const Scatter& o) const {
+      return visit(Operands{{o.source, o.index}, {o.out}});
+    }
+  };
+  return std::visit(Spread{visit}, op);
+}
+
+Status check_types(std::initializer_list<DType> types) {
+  for (DType type : types) {
+    if (type == DType::f32 || type == DType::bf16) continue;
+    return {Code::unsupported,
+            "the host computes in f32 and bf16, not in " + std::string(name(type))};
+  }
+  return {};
+}
+
+struct TypeCheck {
+  Status operator()(const Gemm& op) const {
+    if (op.out_dtype != op.dtype && op.out_dtype != DType::f32) {
+      return {Code::unsupported, "gemm writes its own dtype or f32"};
+    }
+    return check_types({op.dtype});
+  }
+  Status operator()(const Attention& op) const { return check_types({op.kv.dtype}); }
+  Status operator()(const RopeAppend& op) const { return check_types({op.kv.dtype}); }
+  Status operator()(const Norm& op) const { return check_types({op.dtype}); }
+  Status operator()(const Activation& op) const { return check_types({op.dtype}); }
+  Status operator()(const Embedding& op) const { return check_types({op.dtype}); }
+  Status operator()(const Gather&) const { return {}; }
+  Status operator()(const Scatter&) const { return {}; }
+};
+
+// Every operand is this device's, and its elements are aligned in this process too.
+Status check_operands(const Operands& operands) {
+  for (const auto& spans : {operands.read, operands.written}) {
+    for (const Span& span : spans) {
+      if (span.buffer == nullptr) continue;  // check_op has refused it unless it may be absent
+      if (Status status = check_span(span); !status.ok()) return status;
+    }
+  }
+  return {};
+}
+
+// Device memory has no other writers than the queues, which report what they write.
+bool only_queues_write(const Span& span) { return span.buffer->facts().kind == MemoryKind::device; }
+
+// Memory of the device's for packed weights.
+std::shared_ptr<std::byte> take_packed(Budget& memory, std::uint64_t bytes) {
+  const std::uint64_t taken = mapped_bytes(bytes);
+  if (!memory.take(taken)) return nullptr;
+  auto mapping = Mapping::create(bytes, -1);
+  if (!mapping) {
+    memory.give(taken);
+    return nullptr;
+  }
+  std::byte* data = (*mapping)->data();
+  return {data, [&memory, taken, held = std::move(*mapping)](std::byte*) mutable {
+            held.reset();
+            memory.give(taken);
+          }};
+}
+
+}  // namespace
+
+Ops::Ops(Budget& memory)
+    : gemm_([&memory](std::uint64_t bytes) { return take_packed(memory, bytes); }) {}
+
+Status Ops::check(const Op& op) const {
+  if (Status status = check_op(op); !status.ok()) return status;
+  if (Status status = std::visit(TypeCheck{}, op); !status.ok()) return status;
+  return with_operands(op, check_operands);
+}
+
+Status Ops::run(const Op& op) {
+  std::lock_guard lock(running_);
+  if (!parked_) parked_.emplace();
+  (void)with_operands(op, [this](const Operands& operands) {
+    for (const Span& span : operands.written) gemm_.forget(address(span), span.bytes);
+    return Status{};
+  });
+  return std::visit([this](const auto& body) { return execute(body); }, op);
+}
+
+Status Ops::execute(const Gemm& op) {
+  return gemm_.run({address(op.a), address(op.b), address(op.c), op.m, op.n, op.k, op.dtype,
+                    op.out_dtype, only_queues_write(op.b)});
+}
+
+Status Ops::execute(const Attention& op) {
+  return attention_.run({address(op.q), address(op.out), op.q_row_bytes, view(op.kv), op.tokens,
+                         op.past, op.heads, op.scale});
+}
+
+Status Ops::execute(const Norm& op) {
+  norm({address(op.x), address(op.residual), address(op.weight), address(op.out), op.tokens,
+        op.width, op.epsilon, op.dtype});
+  return {};
+}
+
+Status Ops::execute(const RopeAppend& op) {
+  return rope_append({address(op.qkv),
+                      reinterpret_cast<const float*>(address(op.inverse_frequency)), view(op.kv),
+                      op.tokens, op.past, op.heads});
+}
+
+Status Ops::execute(const Activation& op) {
+  activation({address(op.gate_up), address(op.out), op.tokens, op.width, op.dtype});
+  return {};
+}
+
+Status Ops::execute(const Embedding& op) {
+  return gather_rows({address(op.table), integers(op.ids), address(op.out), op.tokens,
+                      op.width * bytes_of(op.dtype), op.vocab});
+}
+
+Status Ops::execute(const Gather& op) {
+  return gather_rows({address(op.source), integers(op.index), address(op.out), op.rows,
+                      op.row_bytes, op.source.bytes / op.row_bytes});
+}
+
+Status Ops::execute(const Scatter& op) {
+  return scatter_rows({address(op.source), integers(op.index), address(op.out), op.rows,
+                       op.row_bytes, op.out.bytes / op.row_bytes});
+}
 
 }  // namespace kvroof::host

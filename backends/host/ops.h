@@ -3,21 +3,48 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 
 #include "backends/api/ops.h"
 #include "backends/api/status.h"
+#include "backends/host/memory.h"
+#include "backends/host/parked_team.h"
+#include "kernels/attention/attention.h"
+#include "kernels/gemm/gemm.h"
 
 namespace kvroof::host {
 
 class Ops {
  public:
+  // Packed weights draw on `memory`, the device's, for as long as it has some left.
+  explicit Ops(Budget& memory);
+
   // What can be told from the op alone: `invalid` for spans too short, `unsupported` for types.
   Status check(const Op& op) const;
 
   Status run(const Op& op);
 
-  // To be told of every write to device memory that is not an op's, before it happens.
-  void written(const std::byte* data, std::uint64_t bytes);
+  // To be told of every write that is not an op's, before and after it, and of memory that goes.
+  void written(const std::byte* data, std::uint64_t bytes) { gemm_.forget(data, bytes); }
+
+  // Gives up what could be packed again, for an allocation that needs the room.
+  void drop_packed() { gemm_.drop_packed(); }
+
+ private:
+  Status execute(const Gemm& op);
+  Status execute(const Attention& op);
+  Status execute(const Norm& op);
+  Status execute(const RopeAppend& op);
+  Status execute(const Activation& op);
+  Status execute(const Embedding& op);
+  Status execute(const Gather& op);
+  Status execute(const Scatter& op);
+
+  std::mutex running_;
+  std::optional<ParkedTeam> parked_;  // from the first op on
+  AttentionKernel attention_;
+  GemmKernel gemm_;
 };
 
 }  // namespace kvroof::host

@@ -206,19 +206,24 @@ Status HostQueue::hold(Gate gate, std::unique_lock<std::mutex>& lock) {
 }
 
 Status HostQueue::perform(const Body& body) noexcept try {
-  if (const auto* pieces = std::get_if<std::vector<Piece>>(&body)) {
-    for (const Piece& piece : *pieces) ops_.written(piece.to, piece.bytes);
-    crew_.copy(*pieces);
-    return {};
-  }
+  if (const Op* op = std::get_if<Op>(&body)) return ops_.run(*op);
+  announce(body);
+  if (const auto* pieces = std::get_if<std::vector<Piece>>(&body)) crew_.copy(*pieces);
   if (const Set* set = std::get_if<Set>(&body)) {
-    ops_.written(set->target.to, set->target.bytes);
     std::memset(set->target.to, set->value, set->target.bytes);
-    return {};
   }
-  return ops_.run(std::get<Op>(body));
+  announce(body);
+  return {};
 } catch (...) {
   return from_exception();
+}
+
+// Twice for each write: what was packed before it is stale, and so is what was packed during it.
+void HostQueue::announce(const Body& body) {
+  if (const Set* set = std::get_if<Set>(&body)) ops_.written(set->target.to, set->target.bytes);
+  if (const auto* pieces = std::get_if<std::vector<Piece>>(&body)) {
+    for (const Piece& piece : *pieces) ops_.written(piece.to, piece.bytes);
+  }
 }
 
 }  // namespace kvroof::host

@@ -59,6 +59,7 @@ class HostQueue final : public Queue {
   Status await_fence(const Fence& fence, std::unique_lock<std::mutex>& lock);
   Status hold(Gate gate, std::unique_lock<std::mutex>& lock);
   Status perform(const Body& body) noexcept;
+  void announce(const Body& body);
 
   const QueueKind kind_;
   const QueueLimits limits_;
