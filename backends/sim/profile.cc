@@ -20,13 +20,14 @@ constexpr Range kPositive{1e-300, kUnbounded};
 constexpr Range kNotNegative{0, kUnbounded};
 constexpr Range kShare{1e-300, 1};
 
-// Collects the weakest basis of everything that is read.
+// Collects the weakest basis of all figures that durations depend on.
 class ProfileReader {
  public:
   Profile read(JsonObject root);
 
  private:
   Value value(JsonObject& parent, const char* key, const char* unit, Range range = kPositive);
+  Value fact(JsonObject& parent, const char* key, const char* unit);
   Curve curve(JsonObject object, const char* unit);
   CopyCurves copy_curves(JsonObject object);
   GemmRates gemm(JsonObject object);
@@ -39,6 +40,32 @@ class ProfileReader {
 
   Basis weakest_ = Basis::measured;
 };
+
+void check_fastest(const std::optional<Curve>& curve, double limit, const std::string& path) {
+  if (!curve) return;
+  for (const Point2& point : curve->points) {
+    if (point.y > limit) throw ProfileError("'" + path + "' has a rate above that of its link");
+  }
+}
+
+// Nothing is faster than the link: not a direction than its peak, and not a copy than its
+// direction.
+void check_links(const Profile& profile) {
+  const LinkProfile& link = profile.link;
+  const double peak = link.peak.value, in = link.in.value, out = link.out.value;
+  if (in > peak) throw ProfileError("'link.in' must be at most 'link.peak'");
+  if (out > peak) throw ProfileError("'link.out' must be at most 'link.peak'");
+  for (double total : {link.total_dma.value, link.total_kernel.value}) {
+    if (total > in + out) {
+      throw ProfileError("'link.total_dma' and 'link.total_kernel' must be at most in plus out");
+    }
+  }
+  constexpr const char* kMethods[] = {"dma", "batch", "kernel"};
+  for (std::size_t i = 0; i < profile.copy.size(); ++i) {
+    check_fastest(profile.copy[i].in, in, std::string("copy.") + kMethods[i] + ".in");
+    check_fastest(profile.copy[i].out, out, std::string("copy.") + kMethods[i] + ".out");
+  }
+}
 
 Basis ProfileReader::basis(JsonObject& object) {
   const std::string text = object.text("basis");
@@ -69,6 +96,14 @@ Value ProfileReader::value(JsonObject& parent, const char* key, const char* unit
   if (value.low > value.value) object.fail("low", "at most the value");
   if (value.high < value.value) object.fail("high", "at least the value");
   return value;
+}
+
+// A capacity or a peak: it limits or is compared with, and no duration comes of it.
+Value ProfileReader::fact(JsonObject& parent, const char* key, const char* unit) {
+  const Basis before = weakest_;
+  Value read = value(parent, key, unit);
+  weakest_ = before;
+  return read;
 }
 
 std::vector<Point2> ProfileReader::points(JsonObject& object) {
@@ -157,7 +192,7 @@ AttentionRates ProfileReader::attention(JsonObject object) {
 LinkProfile ProfileReader::link(JsonObject object) {
   LinkProfile link;
   link.state = {object.count("generation"), object.count("width")};
-  link.peak = value(object, "peak", "B/s");
+  link.peak = fact(object, "peak", "B/s");
   link.in = value(object, "in", "B/s");
   link.out = value(object, "out", "B/s");
   link.total_dma = value(object, "total_dma", "B/s");
@@ -180,7 +215,7 @@ void ProfileReader::by_dtype(JsonObject root, Profile& profile) {
     const std::string key(name(dtype));
     if (!root.has(key.c_str())) continue;
     JsonObject object = root.object(key.c_str());
-    profile.peak_flops[dtype] = value(object, "peak", "FLOP/s");
+    profile.peak_flops[dtype] = fact(object, "peak", "FLOP/s");
     profile.gemm[dtype] = gemm(object.object("gemm"));
     profile.attention[dtype] = attention(object.object("attention"));
     object.finish();
@@ -194,14 +229,14 @@ Profile ProfileReader::read(JsonObject root) {
     root.fail("format", "'kvroof device profile 1'");
   }
   profile.name = root.text("name");
-  profile.memory_bytes = value(root, "memory", "B");
-  profile.host_memory_bytes = value(root, "host_memory", "B");
+  profile.memory_bytes = fact(root, "memory", "B");
+  profile.host_memory_bytes = fact(root, "host_memory", "B");
   profile.hbm_rate = value(root, "hbm_achieved", "B/s");
   profile.launch_floor = value(root, "launch_floor", "s", kNotNegative);
   profile.submit_call = value(root, "submit_call", "s", kNotNegative);
   profile.submit_region = value(root, "submit_region", "s", kNotNegative);
   profile.kernel_copy_compute = value(root, "kernel_copy_compute", "1", {0, 1});
-  profile.host_dram_rate = value(root, "host_dram", "B/s");
+  profile.host_dram_rate = fact(root, "host_dram", "B/s");
   profile.host_copy_rate = value(root, "host_copy", "B/s");
   profile.link = link(root.object("link"));
   profile.derates = derates(root.object("derates"));
@@ -213,6 +248,7 @@ Profile ProfileReader::read(JsonObject root) {
   by_dtype(root.object("compute"), profile);
   root.finish();
   profile.basis = weakest_;
+  check_links(profile);
   return profile;
 }
 

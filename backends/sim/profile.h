@@ -60,7 +60,7 @@ struct LinkProfile {
 
 struct Profile {
   std::string name;
-  Basis basis = Basis::datasheet;  // the weakest of all figures
+  Basis basis = Basis::datasheet;  // the weakest that durations depend on
   Value memory_bytes, host_memory_bytes;
   Value hbm_rate;                    // bytes/s, as achieved
   Value launch_floor;                // seconds; no kernel is shorter
