@@ -105,7 +105,7 @@ def _mixed(pairs: list[Pair]) -> str:
 def _groups(pairs: list[Pair]) -> str:
     says = (
         ("recompute", "recomputing wins at {}"),
-        ("open", "neither wins at {}, where the interval of the speedup includes 1x"),
+        ("open", "neither wins for certain at {}"),
         ("copy", "copying wins at {}"),
     )
     parts = []

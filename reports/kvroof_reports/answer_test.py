@@ -73,7 +73,9 @@ class AnswerTest(unittest.TestCase):
         cases += pair(1024, 2.0, 1.0, spread=0.05, basis="measured")
         found = self.only(cases, device=HOST)
         self.assertTrue(found.answer.startswith("Copying wins from 1,024 tokens up"), found.answer)
-        self.assertIn("neither wins at 256 tokens (1.01x; 0.96x to 1.06x)", found.answer)
+        self.assertIn(
+            "neither wins for certain at 256 tokens (1.01x; 0.96x to 1.06x)", found.answer
+        )
         self.assertIn("95 % interval (bootstrap)", found.basis)
 
     def test_single_context(self) -> None:

@@ -37,10 +37,11 @@ def load_record(path: Path) -> Record:
         The file can't be read, is unfinished, has another schema version, lacks a key or holds a
         value of the wrong kind. The message is one sentence.
     """
-    if path.suffix == ".part":
+    finished, is_part, _ = path.name.partition(".part")
+    if is_part and finished:
         raise InputError(
-            f"{path}: this is an unfinished run; finish it (the same command with --resume) "
-            f"and report on {path.with_suffix('')}."
+            f"{path}: this is an unfinished run; run it to its end and report on "
+            f"{path.with_name(finished)}."
         )
     root = Node(read_json(path), path)
     _check_version(root)

@@ -144,6 +144,9 @@ class LoaderTest(unittest.TestCase):
         part = self.folder / "run.json.part"
         part.write_text(json.dumps(self.good()), encoding="utf-8")
         self.assertIn("unfinished", self.complaint(part))
+        kept = part.rename(self.folder / "run.json.part.1")
+        self.assertIn("unfinished", self.complaint(kept))
+        kept.rename(part)
         self.assertIn("that run is unfinished", self.complaint(self.folder / "run.json"))
 
     def test_tells_what_cannot_be_read(self) -> None:
