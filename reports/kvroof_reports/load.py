@@ -10,7 +10,6 @@ from typing import Any
 from kvroof_reports.node import InputError, Node
 from kvroof_reports.rows import (
     BASES,
-    MODELLED,
     OUTCOMES,
     VERDICTS,
     Case,
@@ -121,7 +120,7 @@ def _crossover(node: Node) -> Crossover:
         params=params,
         margin=node["params"]["margin"].positive(),
         context=node["context_tokens"].positive() if node.has("context_tokens") else None,
-        ci95=_interval(node["ci95"], basis) if node.has("ci95") else None,
+        ci95=_interval(node["ci95"]) if node.has("ci95") else None,
         verdict=node["verdict"].one_of(VERDICTS),
         basis=basis,
     )
@@ -140,17 +139,16 @@ def _check_ttft(node: Node, outcome: str) -> None:
 def _metrics(node: Node, outcome: str) -> dict[str, Metric]:
     if outcome != "ok" and not node.has("metrics"):
         return {}
-    basis = node["basis"].text()
-    return {name: _metric(metric, basis) for name, metric in node["metrics"].items()}
+    return {name: _metric(metric) for name, metric in node["metrics"].items()}
 
 
-def _metric(node: Node, case_basis: str) -> Metric:
+def _metric(node: Node) -> Metric:
     exact = node.has("value")
     basis = node["basis"].one_of(BASES) if node.has("basis") else None
     return Metric(
         unit=node["unit"].text(),
         value=node["value"].number() if exact else node["median"].number(),
-        ci95=_interval(node["ci95"], basis or case_basis) if node.has("ci95") else None,
+        ci95=_interval(node["ci95"]) if node.has("ci95") else None,
         samples=tuple(sample.number() for sample in node["samples"].elements())
         if node.has("samples")
         else (),
@@ -160,10 +158,8 @@ def _metric(node: Node, case_basis: str) -> Metric:
     )
 
 
-def _interval(node: Node, basis: str) -> Interval:
+def _interval(node: Node) -> Interval:
     ends = [end.number() for end in node.elements()]
-    if len(ends) != 2 or ends[0] > ends[1]:
-        node.fail("[low, high] with low at most high")
-    if ends[0] == ends[1] and basis in MODELLED:
-        node.fail("left out where nothing was drawn: a modelled interval has a width")
+    if len(ends) != 2 or ends[0] >= ends[1]:
+        node.fail("[low, high] with low below high, and left out where there is no interval")
     return ends[0], ends[1]

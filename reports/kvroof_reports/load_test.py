@@ -12,7 +12,8 @@ from typing import Any
 
 from kvroof_reports.load import load_record
 from kvroof_reports.node import InputError
-from kvroof_reports.testing import crossover, document, pair, save, skipped
+from kvroof_reports.published import FOLDER
+from kvroof_reports.testing import HOST, LLAMA_1B, crossover, document, pair, save, skipped
 
 Change = Callable[[dict[str, Any]], None]
 
@@ -71,7 +72,7 @@ HOSTILE: list[tuple[Change, str]] = [
     (put(*TTFT, "median", value=10**400), "'cases[0].metrics.ttft.median' must be a finite number"),
     (put(*TTFT, "ci95", value=[1]), "'cases[0].metrics.ttft.ci95' must be [low, high]"),
     (put(*TTFT, "ci95", value=[2, 1]), "'cases[0].metrics.ttft.ci95' must be [low, high]"),
-    (put(*TTFT, "ci95", value=[1, 1]), "'cases[0].metrics.ttft.ci95' must be left out"),
+    (put(*TTFT, "ci95", value=[1, 1]), "'cases[0].metrics.ttft.ci95' must be [low, high]"),
     (put(*TTFT, "samples", value=["a"]), "'cases[0].metrics.ttft.samples[0]' must be a number"),
     (put("cases", 1, "metrics", "speedup", "median", value=0), "'cases[1].metrics.speedup.median'"),
     (put("cases", 2, "reason", value=""), "'cases[2].reason' must be a sentence"),
@@ -120,6 +121,17 @@ class LoaderTest(unittest.TestCase):
         self.assertEqual(record.crossovers[0].context, 1024.0)
         flops = record.cases[0].metrics["flops"]
         self.assertEqual((flops.value, flops.exact), (1.4e10 * 1024, True))
+
+    def test_records_of_these_tests_fit_the_schema(self) -> None:
+        try:
+            from jsonschema import Draft7Validator
+        except ImportError:
+            self.skipTest("needs python3-jsonschema")
+        schema = json.loads((FOLDER.parent / "schema" / "v1.json").read_text(encoding="utf-8"))
+        measured = pair(1024, 2.0, 1.0, spread=0.02, basis="measured")
+        for value in (self.good(), document(measured, device=HOST, model=LLAMA_1B)):
+            errors = [e.message for e in Draft7Validator(schema).iter_errors(value)]
+            self.assertEqual(errors, [])
 
     def test_names_file_and_key_of_what_is_wrong(self) -> None:
         for change, expected in HOSTILE:

@@ -14,37 +14,62 @@ from kvroof_reports.rows import Record
 
 H100 = {
     "backend": "sim",
-    "name": "h100-sxm",
+    "name": "h100-sxm (modelled)",
     "driver": "",
     "bus_id": "",
     "numa_node": -1,
     "memory_bytes": 80_000_000_000,
+    "host_memory_bytes": 500_000_000_000,
     "basis": "published",
+    "virtual_time": True,
+    "peaks": {"flops_f32": 0, "flops_bf16": 989.4e12, "link_in": 63e9, "link_out": 63e9},
     "link": {"now": {"gen": 5, "width": 16}, "best": {"gen": 5, "width": 16}},
-    "profile": {
-        "derates": {
-            "compute": {
-                "value": 1,
-                "low": 1,
-                "high": 1,
-                "basis": "published",
-                "source": "no derate",
-            }
-        }
-    },
+    "profile": {"derates": {"gemm": {"value": 1, "low": 1, "high": 1, "source": "no derate"}}},
 }
 HOST = {
+    **{key: value for key, value in H100.items() if key not in ("link", "profile")},
     "backend": "host",
     "name": "AMD EPYC 7B13",
-    "driver": "",
-    "bus_id": "",
-    "numa_node": 0,
-    "memory_bytes": 4_000_000_000,
     "basis": "measured",
-    "link": {},
+    "virtual_time": False,
 }
-LLAMA_8B = {"name": "llama-3.1-8b", "source": "catalogue", "layers": 32, "hidden": 4096}
-LLAMA_1B = {"name": "llama-3.2-1b", "source": "catalogue", "layers": 16, "hidden": 2048}
+LLAMA_8B = {
+    "name": "llama-3.1-8b",
+    "source": "catalogue",
+    "layers": 32,
+    "hidden": 4096,
+    "heads": 32,
+    "kv_heads": 8,
+    "head_dim": 128,
+    "intermediate": 14336,
+    "vocab": 128256,
+    "max_position": 131072,
+    "tied_embeddings": False,
+    "qk_norm": False,
+    "norm_epsilon": 1e-5,
+    "rope_theta": 500000.0,
+}
+LLAMA_1B = {**LLAMA_8B, "name": "llama-3.2-1b", "layers": 4, "full_layers": 16}
+SYSTEM = {
+    "cpu": "AMD EPYC 7B13",
+    "sockets": 1,
+    "cores": 2,
+    "threads": 2,
+    "threads_allowed": 2,
+    "isa": ["avx2"],
+    "virtualised": True,
+    "memory_bytes": 8_000_000_000,
+    "numa_node_bytes": [8_000_000_000],
+    "kernel": "6.1.0",
+    "distribution": "Debian GNU/Linux 12",
+    "governor": "not exposed",
+    "transparent_huge_pages": "madvise",
+    "huge_page_bytes": 2097152,
+    "huge_pages": 0,
+    "memlock_bytes": "unlimited",
+    "iommu_groups": 0,
+    "load_average_1min": 0.1,
+}
 
 PARAMS = {"batch": 1, "live": 0, "kv_dtype": "bf16", "copy": "dma", "link": "native"}
 
@@ -54,7 +79,8 @@ def metric(unit: str, median: float, spread: float = 0.0) -> dict[str, Any]:
     if not spread:
         return {"unit": unit, "median": median}
     low, high = median * (1 - spread), median * (1 + spread)
-    return {"unit": unit, "median": median, "ci95": [low, high], "samples": [low, median, high]}
+    figure = {"unit": unit, "median": median, "ci95": [low, high]}
+    return {**figure, "samples": [low, median, high], "samples_enough": True}
 
 
 def pair(
@@ -68,7 +94,7 @@ def pair(
 ) -> list[dict[str, Any]]:
     """Return the two cases of a context that succeeded."""
     shared = {"context_tokens": context, **params}
-    flops, moved = 1.4e10 * context, 131072 * context
+    flops, moved = 14_000_000_000 * context, 131072 * context
     return [
         _ok(
             {**shared, "plan": "recompute"},
@@ -138,13 +164,18 @@ def document(
     return copy.deepcopy(
         {
             "schema_version": 1,
-            "tool": {"version": "0.1.0", "commit": "abc1234", "dirty": False, "build": "Release"},
+            "tool": {
+                "version": "0.1.0",
+                "commit": "abc1234",
+                "dirty": False,
+                "build": {"type": "Release", "compiler": "gcc 12"},
+            },
             "argv": ["kvroof", "run", "ttft", "--device", "sim:h100-sxm"],
             "started": "2026-12-01T12:00:00Z",
             "finished": "2026-12-01T12:00:02Z",
             "complete": True,
             "seed": 1,
-            "system": {"cpu": "AMD EPYC 7B13", "kernel": "6.1.0", "numa_nodes": 1},
+            "system": SYSTEM,
             "device": dict(device),
             "model": dict(model),
             "cases": list(cases),
