@@ -32,11 +32,10 @@ caption { text-align: left; padding-bottom: .4rem; }
 th, td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: right;
          vertical-align: top; }
 th { vertical-align: bottom; }
-th, td { white-space: normal; }
 td { white-space: nowrap; }
-th.words, td.words { text-align: left; }
+th.words, td.words { text-align: left; white-space: normal; }
 td.long small { white-space: normal; }
-td.long { white-space: normal; overflow-wrap: break-word; min-width: 20rem; }
+td.long { white-space: normal; overflow-wrap: anywhere; min-width: 18rem; }
 small { display: block; font-size: .75rem; white-space: nowrap; }
 figure { margin: 1.25rem 0; }
 figure img { max-width: 100%; height: auto; background: #fff; }

@@ -209,7 +209,7 @@ def _flat(node: Any, where: str) -> Iterator[tuple[str, str]]:
         for i, value in enumerate(node):
             yield from _flat(value, f"{where} {i}")
     elif isinstance(node, list):
-        yield where, ", ".join(str(value) for value in node)
+        yield where, ", ".join(_fact(where, value) for value in node)
     elif node not in (None, ""):
         yield where, _fact(where, node)
 
