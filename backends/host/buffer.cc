@@ -3,7 +3,6 @@
 
 #include <numa.h>
 
-#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -55,10 +54,6 @@ Result<std::unique_ptr<HostBuffer>> HostBuffer::allocate(const BufferSpec& spec,
 Result<std::unique_ptr<HostBuffer>> HostBuffer::adopt(void* host, std::uint64_t bytes) {
   if (host == nullptr || bytes == 0) {
     return Status{Code::invalid, "adopt needs an address and at least one byte"};
-  }
-  // Ops load elements as what they are, so their addresses must be aligned.
-  if (reinterpret_cast<std::uintptr_t>(host) % 16 != 0) {
-    return Status{Code::invalid, "adopt needs an address that is a multiple of 16"};
   }
   std::unique_ptr<HostBuffer> buffer(new HostBuffer);
   buffer->data_ = static_cast<std::byte*>(host);

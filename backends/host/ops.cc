@@ -77,12 +77,22 @@ struct TypeCheck {
   Status operator()(const Scatter&) const { return {}; }
 };
 
+// Memory that others own may start anywhere, but ops load elements as what they are.
+bool is_aligned(const Span& span) {
+  const auto base = reinterpret_cast<std::uintptr_t>(static_cast<HostBuffer*>(span.buffer)->data());
+  return base % alignof(std::max_align_t) == 0;
+}
+
 // Every operand is this device's, and its elements are aligned in this process too.
 Status check_operands(const Operands& operands) {
   for (const auto& spans : {operands.read, operands.written}) {
     for (const Span& span : spans) {
       if (span.buffer == nullptr) continue;  // check_op has refused it unless it may be absent
       if (Status status = check_span(span); !status.ok()) return status;
+      if (!is_aligned(span)) {
+        return {Code::invalid,
+                "an op's operands must lie in memory that starts at a multiple of 16"};
+      }
     }
   }
   return {};

@@ -134,6 +134,12 @@ TEST_F(OpsTest, RefusesAtSubmitWhatItCannotRun) {
   odd = gemm;
   odd.c.bytes = 7;
   EXPECT_EQ(run(odd).code, Code::invalid);
+  std::vector<float> owned(9);
+  auto crooked = device_->adopt(reinterpret_cast<std::byte*>(owned.data()) + 2, 8);
+  ASSERT_TRUE(crooked.ok());
+  odd = gemm;
+  odd.a = {crooked->get(), 0, 8};
+  EXPECT_EQ(run(odd).code, Code::invalid);
   EXPECT_EQ(in_->submit({{}, Op{gemm}}).code(), Code::invalid);
   auto host_lane = std::move(*device_->open_queue(QueueKind::host, Priority::normal));
   EXPECT_EQ(host_lane->submit({{}, Op{gemm}}).code(), Code::invalid);
