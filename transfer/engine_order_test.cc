@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "transfer/engine_rig.h"
+#include "transfer/test_rig.h"
 
 namespace kvroof {
 namespace {

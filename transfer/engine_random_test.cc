@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-#include "transfer/engine_rig.h"
+#include "transfer/test_rig.h"
 
 namespace kvroof {
 namespace {

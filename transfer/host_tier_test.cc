@@ -6,7 +6,7 @@
 #include <set>
 
 #include "backends/conformance/null_device.h"
-#include "transfer/faulty_device.h"
+#include "transfer/test_faulty_device.h"
 
 namespace kvroof {
 namespace {

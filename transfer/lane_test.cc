@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/conformance/null_device.h"
-#include "transfer/faulty_device.h"
+#include "transfer/test_faulty_device.h"
 
 namespace kvroof {
 namespace {

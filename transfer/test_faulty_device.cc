@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transfer/faulty_device.h"
+#include "transfer/test_faulty_device.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "transfer/engine.h"
-#include "transfer/faulty_device.h"
+#include "transfer/test_faulty_device.h"
 
 namespace kvroof {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transfer/engine_rig.h"
+#include "transfer/test_rig.h"
 
 #include <gtest/gtest.h>
 
