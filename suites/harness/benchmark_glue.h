@@ -21,9 +21,10 @@ struct GroupReport {
 
 struct BenchmarkGroup {
   std::string name;
-  std::function<GroupReport()> run;
+  std::function<GroupReport()> run;  // must not throw
 };
 
+// The library's state is global: one thread at a time may call select() and run() of any object.
 class BenchmarkArguments {
  public:
   // `invalid` names the flag: unknown, of a wrong value, an output that cannot be written, or one
@@ -33,14 +34,19 @@ class BenchmarkArguments {
   bool list_only() const { return list_only_; }  // --benchmark_list_tests
   bool own_table() const { return own_table_; }  // false: --benchmark_format takes the terminal
 
-  // Which of `groups` the filter selects, in order. `invalid` where it selects none.
+  // Which of `groups` the filter selects, in order, by Google Benchmark's own matching. `invalid`
+  // where it selects none or is no regular expression.
   Result<std::vector<std::size_t>> select(std::span<const BenchmarkGroup> groups) const;
 
-  // Runs the selected groups (or, with list_only, prints their names to stdout and runs nothing).
+  // Runs the selected groups, each once and in order (or, with list_only, prints their names to
+  // stdout and runs nothing). `invalid` as select().
   Status run(std::span<const BenchmarkGroup> groups) const;
 
  private:
-  std::vector<std::string> arguments_;
+  void initialise(bool list) const;
+
+  std::vector<std::string> passed_on_;  // flags for the library, with their dashes
+  std::vector<std::pair<std::string, std::string>> context_;
   std::string filter_;
   bool list_only_ = false, own_table_ = true;
 };

@@ -96,10 +96,4 @@ Json case_params(const GridPoint& point, PlanKind plan);
 // "ttft/llama-3.1-8b/context:10240/batch:1/kv_dtype:bf16/...", for Google Benchmark.
 std::string group_name(std::string_view suite, std::string_view model, const GridPoint& point);
 
-// Every name that params may have, "margin" of answers apart.
-constexpr std::string_view kParamNames[] = {
-    "context_tokens", "batch", "live", "kv_dtype", "block_tokens", "blocks_per_chunk",
-    "layout",         "copy",  "plan", "pipeline", "link",         "serving_cost",
-    "layers"};
-
 }  // namespace kvroof

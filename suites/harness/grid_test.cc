@@ -8,6 +8,7 @@
 #include <random>
 #include <set>
 
+#include "suites/harness/record.h"
 #include "suites/harness/unavailable.h"
 
 namespace kvroof {

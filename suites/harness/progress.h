@@ -36,7 +36,7 @@ class Progress {
   std::string current_;
 };
 
-// "3 s", "4 min 10 s", "2 h 05 min".
+// "3 s", "4 min 05 s", "2 h 05 min".
 std::string short_duration(double seconds);
 
 }  // namespace kvroof

@@ -62,9 +62,11 @@ Json to_json(const Metric& metric) {
 }
 
 Json to_json(const Case& one) {
-  Json json = {{"suite", one.suite}, {"params", one.params}, {"outcome", name(one.outcome)}};
-  if (!one.reason.empty()) json["reason"] = one.reason;
-  json["basis"] = name(one.basis);
+  Json json = {{"suite", one.suite},
+               {"params", one.params},
+               {"outcome", name(one.outcome)},
+               {"reason", one.reason},
+               {"basis", name(one.basis)}};
   json["metrics"] = Json::object();
   for (const auto& [key, metric] : one.metrics) json["metrics"][key] = to_json(metric);
   return json;

@@ -53,6 +53,13 @@ Metric ratio_metric(const Metric& numerator, const Metric& denominator);
 // `factor` (which is positive), in another unit.
 Metric scaled_metric(const Metric& metric, double factor, std::string unit);
 
+// Every name that a case's params may have: the grid's; `layers` where the model was cut to fewer,
+// and `data`: whether bytes moved on a simulated device.
+constexpr std::string_view kParamNames[] = {
+    "context_tokens",   "batch",  "live",   "kv_dtype", "block_tokens",
+    "blocks_per_chunk", "layout", "copy",   "pipeline", "link",
+    "serving_cost",     "plan",   "layers", "data"};
+
 struct Case {
   std::string suite;
   Json params = Json::object();  // names of kParamNames, in the grid's order
@@ -71,10 +78,10 @@ constexpr std::string_view name(Verdict verdict) {
 }
 
 struct Answer {
-  std::string question;          // "crossover"
-  Json params = Json::object();  // kParamNames and "margin"
-  std::optional<double> context_tokens;
-  std::optional<Bounds> ci95;
+  std::string question;                  // "crossover"
+  Json params = Json::object();          // kParamNames and "margin"
+  std::optional<double> context_tokens;  // empty exactly where the verdict is none_in_range
+  std::optional<Bounds> ci95;            // of context_tokens
   Verdict verdict = Verdict::none_in_range;
   Basis basis = Basis::measured;
 };

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <span>
 
-#include "suites/harness/grid.h"
-
 namespace kvroof {
 namespace {
 
@@ -106,12 +104,12 @@ Status check_case(const Case& one) {
 Status check_answer(const Answer& answer) {
   if (!is_name(answer.question)) return invalid("an answer needs the name of its question");
   if (Status status = check_params(answer.params, true); !status.ok()) return status;
-  if (answer.context_tokens.has_value() != (answer.verdict == Verdict::found)) {
-    return invalid("context_tokens belongs to the verdict found, and to no other");
+  if (answer.context_tokens.has_value() == (answer.verdict == Verdict::none_in_range)) {
+    return invalid("context_tokens must be there except where the verdict is none_in_range");
   }
   if (!answer.ci95) return {};
-  return check_bounds(answer.question, *answer.ci95,
-                      answer.context_tokens.value_or(answer.ci95->low));
+  if (!answer.context_tokens) return invalid("ci95 of an answer needs context_tokens");
+  return check_bounds(answer.question, *answer.ci95, *answer.context_tokens);
 }
 
 }  // namespace kvroof

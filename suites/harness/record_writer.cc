@@ -127,7 +127,8 @@ Status RecordWriter::append_line(const Json& line) {
   Status status = write_durably(part_.get(), text, part());
   if (status.ok()) {
     good_bytes_ += static_cast<std::int64_t>(text.size());
-  } else if (::ftruncate(part_.get(), good_bytes_) != 0) {
+  } else if (::lseek(part_.get(), 0, SEEK_END) > good_bytes_ &&
+             ::ftruncate(part_.get(), good_bytes_) != 0) {
     status.text += "; its last line is cut short";
   }
   return status;
