@@ -22,6 +22,8 @@ struct AttentionArgs {
   float scale;
 };
 
+struct AttentionGeometry;  // sizes that follow from the arguments
+
 // Keeps its scratch from call to call. One call at a time, on all cores.
 class AttentionKernel {
  public:
@@ -31,8 +33,12 @@ class AttentionKernel {
   Status run(const AttentionArgs& args);
 
  private:
-  void run_packed(const AttentionArgs& args, const TileKernels& kernels);
-  void run_direct(const AttentionArgs& args, const TileKernels& kernels);
+  void run_streamed(const AttentionArgs& args, const TileKernels& kernels,
+                    const AttentionGeometry& shape);
+  void run_packed(const AttentionArgs& args, const TileKernels& kernels,
+                  const AttentionGeometry& shape);
+  void run_pass(const AttentionArgs& args, const TileKernels& kernels,
+                const AttentionGeometry& shape, std::uint32_t from, std::uint32_t heads);
 
   const Isa isa_;
   Scratch packed_, tiles_;

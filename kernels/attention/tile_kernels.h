@@ -21,8 +21,8 @@ struct SoftmaxState {
 };
 inline constexpr float kNoMaximum = -1e30f;
 
-// Pointers are to elements of the table's type where they are void. `row_unit` divides rows where
-// a function says "packed"; `width` is head_dim rounded up to a multiple of `panel`.
+// Void pointers are to elements of the table's type. `row_unit` divides `rows`; `width` is head_dim
+// rounded up to a multiple of `panel`.
 struct TileKernels {
   std::uint32_t panel, row_unit;
   // out[i] = in[i] * scale for head_dim elements.
@@ -32,21 +32,16 @@ struct TileKernels {
                     float* out);
   // One value row, padded with zeros to width.
   void (*pack_value)(const void* row, std::uint32_t head_dim, std::uint32_t width, float* out);
-  // scores[i][j] = queries[i] . key j for packed panels of keys; scores has a stride of kKeyBlock.
+  // scores[i][j] = queries[i] . key j over panels of packed keys; scores has a stride of kKeyBlock.
   void (*scores)(const float* queries, std::uint32_t rows, const float* panels,
                  std::uint32_t panel_count, std::uint32_t head_dim, float* scores);
-  void (*scores_direct)(const float* queries, std::uint32_t rows, const void* const* keys,
-                        std::uint32_t count, std::uint32_t head_dim, float* scores);
   // Turns one row of scores (base-2 logarithms) into weights and rescales what it has gathered. The
   // weights behind `visible` become 0, up to `count`.
   void (*soften)(float* scores, std::uint32_t visible, std::uint32_t count, std::uint32_t width,
                  float* acc, float* maximum, float* sum);
-  // acc[i] += sum over j of weights[i][j] * value j, packed.
+  // acc[i] += sum over j of weights[i][j] * value j over packed values.
   void (*weigh)(const float* weights, std::uint32_t rows, const float* values, std::uint32_t count,
                 std::uint32_t width, float* acc);
-  void (*weigh_direct)(const float* weights, std::uint32_t rows, const void* const* values,
-                       std::uint32_t count, std::uint32_t head_dim, std::uint32_t width,
-                       float* acc);
   // out[i] = acc[i] / sum.
   void (*finish)(const float* acc, float sum, std::uint32_t head_dim, void* out);
 };

@@ -87,21 +87,6 @@ void scores(const float* queries, std::uint32_t rows, const float* panels,
   }
 }
 
-template <class T>
-void scores_direct(const float* queries, std::uint32_t rows, const void* const* keys,
-                   std::uint32_t count, std::uint32_t head_dim, float* out) {
-  for (std::uint32_t j = 0; j < count; ++j) {
-    const T* key = static_cast<const T*>(keys[j]);
-    for (std::uint32_t i = 0; i < rows; ++i) {
-      const float* query = queries + i * static_cast<std::uint64_t>(head_dim);
-      float sum = 0;
-#pragma omp simd reduction(+ : sum)
-      for (std::uint32_t l = 0; l < head_dim; ++l) sum += query[l] * to_float(key[l]);
-      out[i * kKeyBlock + j] = sum;
-    }
-  }
-}
-
 void soften(float* row, std::uint32_t visible, std::uint32_t count, std::uint32_t width, float* acc,
             float* maximum, float* sum) {
   float top = *maximum;
@@ -136,20 +121,6 @@ void weigh(const float* weights, std::uint32_t rows, const float* values, std::u
 }
 
 template <class T>
-void weigh_direct(const float* weights, std::uint32_t rows, const void* const* values,
-                  std::uint32_t count, std::uint32_t head_dim, std::uint32_t width, float* acc) {
-  for (std::uint32_t j = 0; j < count; ++j) {
-    const T* value = static_cast<const T*>(values[j]);
-    for (std::uint32_t i = 0; i < rows; ++i) {
-      const float weight = weights[i * kKeyBlock + j];
-      float* to = acc + i * static_cast<std::uint64_t>(width);
-#pragma omp simd
-      for (std::uint32_t c = 0; c < head_dim; ++c) to[c] += weight * to_float(value[c]);
-    }
-  }
-}
-
-template <class T>
 void finish(const float* acc, float sum, std::uint32_t head_dim, void* out) {
   T* to = static_cast<T*>(out);
   const float scale = 1.0f / sum;
@@ -159,8 +130,8 @@ void finish(const float* acc, float sum, std::uint32_t head_dim, void* out) {
 
 template <class T>
 constexpr TileKernels table() {
-  return {kPanel,           kRows,  load_query<T>, pack_keys<T>,    pack_value<T>, scores,
-          scores_direct<T>, soften, weigh,         weigh_direct<T>, finish<T>};
+  return {kPanel, kRows,  load_query<T>, pack_keys<T>, pack_value<T>,
+          scores, soften, weigh,         finish<T>};
 }
 
 }  // namespace
