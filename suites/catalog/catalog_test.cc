@@ -54,7 +54,7 @@ TEST(Catalog, EveryFigureHasAPublicSource) {
 TEST(Catalog, NoFigureComesFromWhatTheModelIsToPredict) {
   const auto rows = read_measurements(KVROOF_MEASUREMENTS);
   if (rows.empty()) {
-    GTEST_SKIP() << "SKIP: no table of published measurements at " << KVROOF_MEASUREMENTS;
+    GTEST_SKIP() << "no table of published measurements at " << KVROOF_MEASUREMENTS;
   }
   for (const CatalogEntry& entry : device_profiles()) {
     EXPECT_EQ(row_problems(Json::parse(entry.text), rows), std::vector<std::string>{})
