@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/serving/ceilings.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "suites/serving/session.h"
+
+namespace kvroof {
+namespace {
+
+constexpr int kPasses = 7;                           // the best of; the first warms up
+constexpr std::uint32_t kRows = 1024, kSide = 2048;  // 8.6 GFLOP, past the knee of any CPU's curve
+constexpr std::uint64_t kRegion = 8ull << 20, kCopied = 128ull << 20;
+
+Result<double> best_seconds(Device& device, Queue& queue, const Work& work) {
+  double best = 1e30;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const Nanos begin = device.now();
+    if (Status e = run_to_end(device, queue, work); !e.ok()) return e;
+    best = std::min(best, std::chrono::duration<double>(device.now() - begin).count());
+  }
+  return best;
+}
+
+Result<double> best_gemm(Device& device, DType dtype) {
+  auto queue = device.open_queue(QueueKind::compute, Priority::normal);
+  if (!queue) return queue.status();
+  const std::uint64_t a = std::uint64_t{kRows} * kSide * bytes_of(dtype);
+  const std::uint64_t b = std::uint64_t{kSide} * kSide * bytes_of(dtype);
+  auto memory = device.allocate({MemoryKind::device, 2 * a + b, -1, true});
+  if (!memory) return memory.status();
+  Buffer* m = memory->get();
+  if (Status e = run_to_end(device, **queue, {{}, Fill{{m, 0, 2 * a + b}, 0}}); !e.ok()) return e;
+  const Gemm gemm{{m, 0, a}, {m, a, b}, {m, a + b, a}, kRows, kSide, kSide, dtype, dtype};
+  const auto seconds = best_seconds(device, **queue, {{}, Op{gemm}});
+  if (!seconds) return seconds.status();
+  return 2.0 * kRows * kSide * kSide / *seconds;
+}
+
+Result<double> best_copy(Device& device, QueueKind kind) {
+  auto queue = device.open_queue(kind, Priority::normal);
+  auto near = device.allocate({MemoryKind::device, kCopied, -1, true});
+  auto far = device.allocate({MemoryKind::pinned, kCopied, -1, true});
+  if (!queue) return queue.status();
+  if (!near) return near.status();
+  if (!far) return far.status();
+  Buffer* from = kind == QueueKind::copy_in ? far->get() : near->get();
+  Buffer* to = kind == QueueKind::copy_in ? near->get() : far->get();
+  std::vector<Region> regions;
+  for (std::uint64_t at = 0; at < kCopied; at += kRegion) {
+    regions.push_back({{from, at, kRegion}, {to, at, kRegion}});
+  }
+  const auto seconds = best_seconds(device, **queue, {{}, Regions{regions}});
+  if (!seconds) return seconds.status();
+  return static_cast<double>(kCopied) / *seconds;
+}
+
+}  // namespace
+
+Result<Ceilings> find_ceilings(Device& device, DType dtype) {
+  const Peaks& peaks = device.info().peaks;
+  const double flops = dtype == DType::f32 ? peaks.flops_f32 : peaks.flops_bf16;
+  if (flops > 0 && peaks.link_in > 0) {
+    return Ceilings{flops, peaks.link_in, peaks.link_out, "the device's stated peaks"};
+  }
+  const auto gemm = best_gemm(device, dtype);
+  if (!gemm) return gemm.status();
+  const auto in = best_copy(device, QueueKind::copy_in);
+  if (!in) return in.status();
+  const auto out = best_copy(device, QueueKind::copy_out);
+  if (!out) return out.status();
+  return Ceilings{*gemm, *in, *out, "measured through the seam before the cases"};
+}
+
+}  // namespace kvroof

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/serving/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+namespace kvroof {
+namespace {
+
+constexpr std::uint64_t kStagingBytes = 32ull << 20;
+
+template <class T>
+Status keep(Result<T> from, T& to) {
+  if (!from) return from.status();
+  to = std::move(*from);
+  return {};
+}
+
+Status open_lanes(Session& s) {
+  for (auto [kind, to] : {std::pair{QueueKind::copy_in, &s.upload},
+                          {QueueKind::copy_out, &s.download},
+                          {QueueKind::compute, &s.scratch},
+                          {QueueKind::host, &s.cpu}}) {
+    if (Status status = keep(s.device.open_queue(kind, Priority::normal), *to); !status.ok()) {
+      return status;
+    }
+  }
+  return {};
+}
+
+Status set_up(Session& s) {
+  const bool values = s.device.info().computes_values;
+  if (Status e = open_lanes(s); !e.ok()) return e;
+  const BufferSpec cache{MemoryKind::device, s.kv.cache_bytes(), -1, s.spec.backed};
+  if (Status e = keep(s.device.allocate(cache), s.cache); !e.ok()) return e;
+  const BufferSpec staging{MemoryKind::pinned, kStagingBytes, -1, true};
+  if (Status e = keep(s.device.allocate(staging), s.staging); !e.ok()) return e;
+  PrefillConfig config{s.shape, s.spec.dtype, s.kv, s.spec.step_tokens, s.spec.seed, values};
+  if (Status e = keep(Prefill::create(s.device, config), s.prefill); !e.ok()) return e;
+  EngineConfig engine;
+  engine.kv = s.kv;
+  engine.blocks_per_chunk = s.spec.blocks_per_chunk;
+  engine.host_tier_bytes = s.spec.host_tier_bytes;
+  engine.backed = s.spec.backed;
+  return keep(Engine::create(s.device, *s.cache, engine), s.engine);
+}
+
+// Calls `copy(offset, bytes)` for each staging-sized piece.
+template <class Copy>
+Status in_pieces(std::uint64_t bytes, Copy copy) {
+  for (std::uint64_t at = 0; at < bytes; at += kStagingBytes) {
+    if (Status e = copy(at, std::min(kStagingBytes, bytes - at)); !e.ok()) return e;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShape& shape,
+                                                 const SessionSpec& spec) {
+  const KvLayout kv =
+      make_kv_layout(shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
+  std::unique_ptr<Session> session(
+      new Session{device, shape, spec, kv, {}, {}, {}, {}, {}, {}, {}, {}});
+  if (Status e = set_up(*session); !e.ok()) return e;
+  return session;
+}
+
+Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec) {
+  const KvLayout kv =
+      make_kv_layout(shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
+  const std::uint64_t fixed = prefill_weight_bytes(shape, spec.dtype) +
+                              prefill_activation_bytes(shape, spec.dtype, spec.step_tokens);
+  const auto usable = static_cast<std::uint64_t>(0.9 * static_cast<double>(info.memory_bytes));
+  const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e9; };
+  if (fixed + kv.cache_bytes() > usable) {
+    return {Code::no_memory,
+            fmt::format("needs {:.2f} GB of KV and {:.2f} GB of weights and activations, more than "
+                        "0.9 of the device's {:.2f} GB",
+                        gb(kv.cache_bytes()), gb(fixed), gb(info.memory_bytes))};
+  }
+  if (spec.host_tier_bytes > info.host_memory_bytes) {
+    return {Code::no_memory, fmt::format("needs a host tier of {:.2f} GB, and {:.2f} GB of host "
+                                         "memory may be taken",
+                                         gb(spec.host_tier_bytes), gb(info.host_memory_bytes))};
+  }
+  return {};
+}
+
+Status run_to_end(Device& device, Queue& queue, const Work& work) {
+  const auto ticket = queue.submit(work);
+  if (!ticket) return ticket.status();
+  const Point point{&queue, *ticket};
+  if (const auto waited = device.wait_any({&point, 1}, Nanos::max()); !waited)
+    return waited.status();
+  Completion done;
+  while (true) {
+    const auto count = queue.reap({&done, 1});
+    if (!count) return count.status();
+    if (*count == 1 && done.ticket == *ticket) return done.status;
+  }
+}
+
+Status write_device(Session& s, Span to, std::span<const std::byte> from) {
+  return in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
+    std::memcpy(s.staging->host().data(), from.data() + at, bytes);
+    const Region region{{s.staging.get(), 0, bytes}, {to.buffer, to.offset + at, bytes}};
+    return run_to_end(s.device, *s.upload, {{}, Regions{{&region, 1}}});
+  });
+}
+
+Status read_device(Session& s, std::span<std::byte> to, Span from) {
+  return in_pieces(to.size(), [&](std::uint64_t at, std::uint64_t bytes) {
+    const Region region{{from.buffer, from.offset + at, bytes}, {s.staging.get(), 0, bytes}};
+    if (Status e = run_to_end(s.device, *s.download, {{}, Regions{{&region, 1}}}); !e.ok())
+      return e;
+    std::memcpy(to.data() + at, s.staging->host().data(), bytes);
+    return Status{};
+  });
+}
+
+}  // namespace kvroof

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes a time worth reporting, checked outside the timed region: loaded KV equals offloaded
+// KV bit for bit, and the logits that follow equal those of a full prefill.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "suites/serving/request_batch.h"
+#include "suites/serving/restore.h"
+#include "suites/serving/session.h"
+
+namespace kvroof {
+
+struct Verification {
+  Status status;      // could not be checked at all
+  std::string wrong;  // what differs, as a sentence; empty where all that exists agrees
+  std::uint64_t regions_checked = 0;
+  // max |loaded - recomputed| / max |recomputed|, and the two runs that it compares, which are as
+  // good as samples; empty where the device computes no values.
+  std::optional<double> logit_difference;
+  std::optional<Restore> recomputed, copied;
+};
+
+// Bounds on logit_difference: rounding differs between one step of n tokens and of the rest.
+double logit_bound(DType dtype);
+
+// Fills the host tier with the batch's chunks (computed, or a pattern where the device computes no
+// values), wipes the cache, loads them and compares. Afterwards the chunks are in the tier.
+Verification verify_and_offload(Session& session, const RequestBatch& batch);
+
+}  // namespace kvroof

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// From which context on is copying faster? Read off the cases of a run.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "suites/harness/record.h"
+
+namespace kvroof {
+
+// For each set of equal params but the context, and for margins 1, 1.1 and 2: the smallest context
+// tried from which on `speedup` is at least the margin at every larger one too.
+std::vector<Answer> crossovers(std::span<const Case> cases);
+
+}  // namespace kvroof

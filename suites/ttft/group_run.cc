@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/ttft/group_run.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace kvroof {
+namespace {
+
+constexpr std::uint32_t kWarmUpTokens = 256;
+constexpr double kMaxSeconds = 10;  // of sampling a group, once it has its five samples
+
+double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
+
+bool has(const std::vector<PlanKind>& plans, PlanKind plan) {
+  return std::find(plans.begin(), plans.end(), plan) != plans.end();
+}
+
+Result<Restore> restore(Session& s, const RequestBatch& batch, PlanKind plan,
+                        const ServingCost& cost) {
+  if (plan == PlanKind::recompute) return recompute(s, batch, cost);
+  if (Status e = wipe(s, batch); !e.ok()) return e;
+  return copy(s, batch, cost);
+}
+
+// The run that verification timed is a sample like any other; those that follow are new ones.
+Arm make_arm(Session& s, const GroupRun& run, const ServingCost& cost, PlanRuns& runs) {
+  return [&s, &run, &cost, &runs]() -> Result<Observation> {
+    const bool first = runs.restores.empty();
+    const auto& verified =
+        runs.plan == PlanKind::recompute ? run.verification.recomputed : run.verification.copied;
+    const auto done = first && verified && cost.text == "none"
+                          ? Result<Restore>(*verified)
+                          : restore(s, run.batch, runs.plan, cost);
+    if (!done) return done.status();
+    runs.restores.push_back(*done);
+    return Observation{seconds(done->ttft), {}};
+  };
+}
+
+SamplerConfig sampling(const Session& s, std::uint64_t seed) {
+  SamplerConfig config;
+  config.warm_ups = 0;  // warm_up() and verification came before
+  config.max_seconds = kMaxSeconds;
+  config.virtual_time = s.device.info().virtual_time;
+  config.seed = seed;
+  return config;
+}
+
+// Groups share a host tier. The same tokens in two of them would be hits on each other's chunks,
+// whose bytes differ in the last bits where the steps that computed them had other lengths.
+std::uint64_t own_seed(std::uint64_t seed, const GridPoint& point) {
+  return seed * 0x9E3779B97F4A7C15ull + point.context_tokens * 65536 + point.batch;
+}
+
+void sample(Session& s, const GridPoint& point, std::uint64_t seed, GroupRun& run) {
+  std::vector<Arm> arms;
+  for (PlanRuns& runs : run.plans) arms.push_back(make_arm(s, run, point.serving_cost, runs));
+  const auto samples = sample_interleaved(arms, sampling(s, seed));
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    run.plans[i].status = samples[i].status;
+    run.plans[i].enough = samples[i].enough;
+  }
+}
+
+}  // namespace
+
+Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector<PlanKind>& plans,
+                           std::uint64_t seed) {
+  const auto context = static_cast<std::uint32_t>(point.context_tokens);
+  auto batch = RequestBatch::create(s, context, point.batch, own_seed(seed, point));
+  if (!batch) return batch.status();
+  GroupRun run;
+  run.batch = std::move(*batch);
+  for (const PlanKind plan : plans) run.plans.push_back({plan, {}, {}, false});
+  if (has(plans, PlanKind::copy)) run.verification = verify_and_offload(s, run.batch);
+  if (!run.verification.status.ok()) return run.verification.status;
+  sample(s, point, seed, run);
+  return run;
+}
+
+Status warm_up(Session& s) {
+  const std::uint32_t tokens = std::min(kWarmUpTokens, s.kv.blocks * s.kv.block_tokens);
+  const auto batch = RequestBatch::create(s, tokens, 1, 0);
+  if (!batch) return batch.status();
+  return recompute(s, *batch, {}).status();
+}
+
+}  // namespace kvroof

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// One comparison group on a session that is set up: verify, then sample its plans in turn.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "suites/harness/grid.h"
+#include "suites/harness/sampler.h"
+#include "suites/serving/restore.h"
+#include "suites/serving/verify.h"
+
+namespace kvroof {
+
+// What one plan's runs saw, sample by sample.
+struct PlanRuns {
+  PlanKind plan = PlanKind::recompute;
+  Status status;                  // the first failure
+  std::vector<Restore> restores;  // one a sample
+  bool enough = false;            // the interval got narrow enough
+};
+
+struct GroupRun {
+  RequestBatch batch;
+  Verification verification;
+  std::vector<PlanRuns> plans;  // in the order asked for
+};
+
+Result<GroupRun> run_group(Session& session, const GridPoint& point,
+                           const std::vector<PlanKind>& plans, std::uint64_t seed);
+
+// A short prefill, so that the first sample does not pay for first touches of weights and code.
+Status warm_up(Session& session);
+
+}  // namespace kvroof

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/ttft/metrics.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+namespace kvroof {
+namespace {
+
+double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
+
+// Turns the samples of one plan into metrics; on virtual time there is one sample and no interval.
+class PlanMetrics {
+ public:
+  PlanMetrics(const Session& session, const PlanRuns& runs, Case& to)
+      : virtual_time_(session.device.info().virtual_time), runs_(runs), case_(to) {}
+
+  template <class Figure>
+  void add(const char* name, const char* unit, Figure figure) {
+    case_.metrics.emplace_back(name, make(unit, figure));
+  }
+
+  template <class Figure>
+  Metric make(const char* unit, Figure figure) const {
+    std::vector<double> samples;
+    for (const Restore& restore : runs_.restores) samples.push_back(figure(restore));
+    if (virtual_time_) return modelled_metric(unit, samples.front());
+    return measured_metric(unit, std::move(samples), runs_.enough);
+  }
+
+  void count(const char* name, const char* unit, std::uint64_t value) {
+    case_.metrics.emplace_back(name, count_metric(unit, value));
+  }
+
+ private:
+  bool virtual_time_;
+  const PlanRuns& runs_;
+  Case& case_;
+};
+
+double request_flops(const ModelShape& shape, std::uint32_t past, std::uint32_t tokens) {
+  return prefill_flops(shape, past, tokens) + head_flops(shape);
+}
+
+// A run of fewer layers, stretched to all of them: what lies outside the layers stays as it is.
+double scaled(const Restore& restore, double layers, double full_layers) {
+  const double outside = seconds(restore.outside_layers);
+  return outside + (seconds(restore.ttft) - outside) * full_layers / layers;
+}
+
+void add_times(const Session& s, const GroupRun& run, std::uint32_t full_layers, PlanMetrics& to,
+               Case& made) {
+  to.add("ttft", "s", [](const Restore& r) { return seconds(r.ttft); });
+  if (run.batch.requests.size() > 1) {
+    to.add("ttft_median_request", "s", [](const Restore& r) { return seconds(r.ttft_median); });
+  }
+  if (full_layers == 0) return;
+  Metric all =
+      to.make("s", [&](const Restore& r) { return scaled(r, s.shape.layers, full_layers); });
+  all.basis = Basis::calibrated;
+  made.metrics.emplace_back("ttft_scaled", std::move(all));
+}
+
+void add_recompute(const Session& s, const Ceilings& roofs, const GroupRun& run, PlanMetrics& to) {
+  const double flops = request_flops(s.shape, 0, run.batch.context_tokens) *
+                       static_cast<double>(run.batch.requests.size());
+  to.add("mfu", "ratio", [&](const Restore& r) { return flops / seconds(r.ttft) / roofs.flops; });
+  to.add("flop_rate", "FLOP/s", [&](const Restore& r) { return flops / seconds(r.ttft); });
+  to.count("flops", "FLOP", static_cast<std::uint64_t>(std::llround(flops)));
+}
+
+void add_load(const Ceilings& roofs, const GroupRun& run, const Restore& last, PlanMetrics& to) {
+  const auto bytes = static_cast<double>(last.bytes_loaded);
+  const auto requests = run.batch.requests.size();
+  to.count("bytes_loaded", "bytes", last.bytes_loaded);
+  to.count("tokens_loaded", "tokens", requests * run.batch.cached_tokens);
+  to.count("tokens_recomputed", "tokens",
+           requests * (run.batch.context_tokens - run.batch.past_after_load()));
+  to.count("chunks_loaded", "chunks", last.chunks_loaded);
+  to.count("regions_loaded", "regions", last.regions_loaded);
+  if (last.bytes_loaded == 0) return;
+  to.add("load_time", "s", [](const Restore& r) { return seconds(r.load); });
+  to.add("copy_bandwidth", "bytes/s", [&](const Restore& r) { return bytes / seconds(r.load); });
+  to.add("link_share", "ratio",
+         [&](const Restore& r) { return bytes / seconds(r.load) / roofs.link_in; });
+}
+
+void add_verification(const Verification& seen, PlanMetrics& to, Case& made) {
+  to.count("regions_verified", "regions", seen.regions_checked);
+  if (!seen.logit_difference) return;
+  made.metrics.emplace_back("logit_difference", modelled_metric("ratio", *seen.logit_difference));
+}
+
+// Bytes must reconcile with hits, and no load may have failed.
+std::string complaint(const Session& s, const GroupRun& run, const Restore& last) {
+  if (last.failed_loads > 0) {
+    return fmt::format("{} of {} loads failed and were recomputed", last.failed_loads,
+                       run.batch.requests.size());
+  }
+  const std::uint64_t expected =
+      run.batch.requests.size() * run.batch.loaded_blocks * s.kv.block_bytes();
+  if (last.bytes_loaded == expected) return {};
+  return fmt::format("{} bytes were loaded where the hits have {}", last.bytes_loaded, expected);
+}
+
+void fail(Case& made, Outcome outcome, const std::string& why) {
+  made.outcome = outcome;
+  made.reason = why;
+  made.metrics.clear();
+}
+
+const Metric* find_ttft(const Case& made) {
+  return made.outcome == Outcome::ok ? &made.metrics.front().second : nullptr;
+}
+
+void add_speedup(const GroupRun& run, std::vector<Case>& cases) {
+  const Metric* base = nullptr;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (run.plans[i].plan == PlanKind::recompute) base = find_ttft(cases[i]);
+  }
+  if (!base) return;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Metric* own = find_ttft(cases[i]);
+    if (run.plans[i].plan == PlanKind::recompute || !own) continue;
+    Metric speedup = ratio_metric(*base, *own);
+    cases[i].metrics.insert(cases[i].metrics.begin() + 1, {"speedup", std::move(speedup)});
+  }
+}
+
+}  // namespace
+
+void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
+                  std::uint32_t full_layers, std::vector<Case>& cases) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const PlanRuns& runs = run.plans[i];
+    Case& made = cases[i];
+    if (!runs.status.ok()) {
+      fail(made, Outcome::failed, runs.status.text);
+      continue;
+    }
+    PlanMetrics to(s, runs, made);
+    add_times(s, run, full_layers, to, made);
+    if (runs.plan == PlanKind::recompute) {
+      add_recompute(s, roofs, run, to);
+      continue;
+    }
+    const Restore& last = runs.restores.back();
+    add_load(roofs, run, last, to);
+    add_verification(run.verification, to, made);
+    if (const std::string why = complaint(s, run, last); !why.empty()) {
+      fail(made, Outcome::failed, why);
+    } else if (!run.verification.wrong.empty()) {
+      fail(made, Outcome::incorrect, run.verification.wrong);
+    }
+  }
+  add_speedup(run, cases);
+}
+
+}  // namespace kvroof

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/ttft/ttft.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "suites/harness/unavailable.h"
+#include "suites/ttft/group_run.h"
+#include "suites/ttft/metrics.h"
+
+namespace kvroof {
+namespace {
+
+constexpr std::uint32_t kStepTokens = 8192;  // of a forward step, as serving engines cap it
+constexpr std::uint64_t kMovedBytes = 1024ull << 20;  // data=auto: both sides of a case, on sim
+
+std::uint32_t blocks_of(const GridPoint& p) {
+  const auto context = static_cast<std::uint32_t>(p.context_tokens);
+  return p.batch * ((context + p.block_tokens - 1) / p.block_tokens);
+}
+
+bool share_a_cache(const GridPoint& a, const GridPoint& b) {
+  return a.kv_dtype == b.kv_dtype && a.layout == b.layout && a.block_tokens == b.block_tokens &&
+         a.blocks_per_chunk == b.blocks_per_chunk;
+}
+
+}  // namespace
+
+TtftSuite::TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups)
+    : device_(device), options_(std::move(options)), groups_(groups.begin(), groups.end()) {}
+
+SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
+  SessionSpec spec;
+  spec.dtype = p.kv_dtype;
+  spec.layout = p.layout;
+  spec.block_tokens = p.block_tokens;
+  spec.blocks_per_chunk = p.blocks_per_chunk;
+  spec.blocks = blocks_of(p);
+  spec.seed = options_.seed;
+  const KvLayout kv =
+      make_kv_layout(options_.shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
+  const std::uint64_t chunk_bytes = spec.blocks_per_chunk * kv.block_bytes();
+  spec.host_tier_bytes = std::max(kv.cache_bytes(), chunk_bytes);
+  const auto longest = static_cast<std::uint32_t>(p.context_tokens);
+  spec.step_tokens = std::min(kStepTokens, longest);
+  spec.backed = !device_.info().virtual_time || 2 * kv.cache_bytes() <= kMovedBytes;
+  return spec;
+}
+
+// On a real device, the largest of the sessions that fit: weights are made once for all of them.
+SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
+  SessionSpec spec = own_spec(point);
+  if (device_.info().virtual_time) return spec;
+  for (const ComparisonGroup& group : groups_) {
+    if (!share_a_cache(group.point, point) || !whole_group_skipped(group.point).ok()) continue;
+    const SessionSpec other = own_spec(group.point);
+    spec.blocks = std::max(spec.blocks, other.blocks);
+    spec.host_tier_bytes = std::max(spec.host_tier_bytes, other.host_tier_bytes);
+    spec.step_tokens = std::max(spec.step_tokens, other.step_tokens);
+  }
+  return spec;
+}
+
+Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
+  const DeviceInfo& info = device_.info();
+  if (p.context_tokens > options_.shape.max_position) {
+    return {Code::unsupported, fmt::format("{} tokens are more than the model's {} positions",
+                                           p.context_tokens, options_.shape.max_position)};
+  }
+  if (p.kv_dtype == DType::bf16 && !info.bf16_unavailable.empty()) {
+    return {Code::unsupported, info.bf16_unavailable};
+  }
+  return fits(info, options_.shape, own_spec(p));
+}
+
+Status TtftSuite::prepare(const GridPoint& point) {
+  const SessionSpec spec = shared_spec(point);
+  if (session_ && session_->spec == spec) return {};
+  session_.reset();
+  auto session = Session::create(device_, options_.shape, spec);
+  if (!session) return session.status();
+  session_ = std::move(*session);
+  return device_.info().virtual_time ? Status{} : warm_up(*session_);
+}
+
+Result<Ceilings> TtftSuite::ceilings(DType dtype) {
+  const auto known = ceilings_.find(dtype);
+  if (known != ceilings_.end()) return known->second;
+  auto found = find_ceilings(device_, dtype);
+  if (found) ceilings_[dtype] = *found;
+  return found;
+}
+
+Case TtftSuite::blank(const GridPoint& point, PlanKind plan) const {
+  Case made;
+  made.suite = "ttft";
+  made.params = case_params(point, plan);
+  if (options_.full_layers > 0) made.params["layers"] = options_.shape.layers;
+  made.params["data"] = own_spec(point).backed ? "on" : "off";
+  made.basis = device_.info().basis;
+  return made;
+}
+
+// What this machine or build can't do is skipped; what broke is failed.
+Case TtftSuite::skipped(const GridPoint& point, PlanKind plan, const Status& why) const {
+  Case made = blank(point, plan);
+  const bool cannot = why.code == Code::unsupported || why.code == Code::no_memory;
+  made.outcome = cannot ? Outcome::skipped : Outcome::failed;
+  made.reason = why.text;
+  return made;
+}
+
+std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
+                                     const std::vector<PlanKind>& plans) {
+  Status why = whole_group_skipped(group.point);
+  Result<Ceilings> roofs = Ceilings{};
+  if (why.ok()) {
+    roofs = ceilings(group.point.kv_dtype);
+    why = roofs.status();
+  }
+  if (why.ok()) why = prepare(group.point);
+  Result<GroupRun> run = why;
+  if (why.ok()) {
+    run = run_group(*session_, group.point, plans, options_.seed);
+    why = run.status();
+  }
+  std::vector<Case> cases;
+  for (const PlanKind plan : plans) {
+    cases.push_back(why.ok() ? blank(group.point, plan) : skipped(group.point, plan, why));
+  }
+  if (why.ok()) fill_metrics(*session_, *roofs, *run, options_.full_layers, cases);
+  return cases;
+}
+
+std::vector<Case> TtftSuite::run(const ComparisonGroup& group) {
+  std::vector<PlanKind> able;
+  for (const PlanKind plan : group.plans) {
+    if (unavailable(group.point, plan).empty()) able.push_back(plan);
+  }
+  std::vector<Case> measured = able.empty() ? std::vector<Case>{} : measure(group, able);
+  std::vector<Case> all;
+  std::size_t next = 0;
+  for (const PlanKind plan : group.plans) {
+    const std::string_view why = unavailable(group.point, plan);
+    all.push_back(why.empty() ? std::move(measured[next++])
+                              : skipped(group.point, plan, {Code::unsupported, std::string(why)}));
+  }
+  return all;
+}
+
+}  // namespace kvroof

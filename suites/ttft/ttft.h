@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Suite `ttft`: how long until the first token, when a prefix is recomputed and when it is copied
+// back from the host tier?
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/api/device.h"
+#include "kernels/model/model_shape.h"
+#include "suites/harness/grid.h"
+#include "suites/harness/record.h"
+#include "suites/serving/ceilings.h"
+#include "suites/serving/session.h"
+
+namespace kvroof {
+
+struct TtftOptions {
+  ModelShape shape;               // as it runs
+  std::uint32_t full_layers = 0;  // the model's own, where `shape` was cut to fewer; 0: it was not
+  std::uint64_t seed = 1;
+};
+
+class TtftSuite {
+ public:
+  // `groups` are all that may run: a real device gets one cache for those of equal blocks.
+  TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups);
+
+  // Verifies, samples, and returns one case a plan, in the group's order. Never throws a case away:
+  // what can't run is skipped or failed with its reason.
+  std::vector<Case> run(const ComparisonGroup& group);
+
+ private:
+  struct Runnable;
+
+  SessionSpec own_spec(const GridPoint& point) const;
+  SessionSpec shared_spec(const GridPoint& point) const;
+  Status whole_group_skipped(const GridPoint& point) const;
+  Status prepare(const GridPoint& point);
+  Result<Ceilings> ceilings(DType dtype);
+  std::vector<Case> measure(const ComparisonGroup& group, const std::vector<PlanKind>& plans);
+  Case skipped(const GridPoint& point, PlanKind plan, const Status& why) const;
+  Case blank(const GridPoint& point, PlanKind plan) const;
+
+  Device& device_;
+  TtftOptions options_;
+  std::vector<ComparisonGroup> groups_;
+  std::unique_ptr<Session> session_;
+  std::map<DType, Ceilings> ceilings_;
+};
+
+}  // namespace kvroof
