@@ -71,7 +71,8 @@ std::vector<ArmSamples> sample_interleaved(std::span<const Arm> arms, const Samp
   for (std::uint32_t i = 0; i < config.warm_ups; ++i) run_round(arms, first++, false, all);
   for (std::uint32_t round = 0; round < config.max_samples; ++round) {
     run_round(arms, first++, true, all);
-    if (judge(all, config) || clock() - started >= config.max_seconds) break;
+    const bool late = clock() - started >= config.max_seconds;
+    if (judge(all, config) || (late && round + 1 >= config.min_samples)) break;
   }
   return all;
 }

@@ -24,7 +24,7 @@ struct SamplerConfig {
   double target_half_width = 0.05;  // of the 95 % interval, relative to the median
   std::uint32_t warm_ups = 1;       // of each arm, not kept
   std::uint32_t min_samples = 5, max_samples = 30;
-  double max_seconds = 120;       // on `clock`, warm-ups included; checked after each round
+  double max_seconds = 120;       // on `clock`, warm-ups included; never cuts below min_samples
   bool virtual_time = false;      // deterministic: each arm runs exactly once, without a warm-up
   std::uint64_t seed = 1;         // of the order within a round, and of the intervals
   std::function<double()> clock;  // seconds; empty: monotonic_seconds
@@ -40,7 +40,7 @@ struct ArmSamples {
 };
 
 // In the order of `arms`. Stops when every arm that has not failed is narrow enough with at least
-// min_samples, at max_samples, or after the round in which max_seconds passed.
+// min_samples, at max_samples, or, with min_samples, once max_seconds have passed.
 std::vector<ArmSamples> sample_interleaved(std::span<const Arm> arms, const SamplerConfig& config);
 
 }  // namespace kvroof

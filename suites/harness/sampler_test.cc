@@ -101,10 +101,19 @@ TEST(Sampler, ATimeBoundEndsItAfterAWholeRound) {
   script.add('b', {1, 9, 1, 9});
   SamplerConfig config = script.config();
   config.max_seconds = 5;
+  config.min_samples = 2;
   const auto arms = sample_interleaved(script.arms, config);
   EXPECT_EQ(script.log.size(), 6);  // 2 s of warm-ups, rounds until 4 s and 6 s
   EXPECT_EQ(arms[0].observations.size(), 2);
   EXPECT_FALSE(arms[0].enough);
+}
+
+TEST(Sampler, ATimeBoundNeverCutsBelowTheLeastSamples) {
+  Script script;
+  script.add('a', {1, 9, 1, 9});
+  SamplerConfig config = script.config();
+  config.max_seconds = 0;
+  EXPECT_EQ(sample_interleaved(script.arms, config)[0].observations.size(), config.min_samples);
 }
 
 TEST(Sampler, IdenticalSamplesAreNoInterval) {
