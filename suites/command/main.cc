@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// kvroof: copy or recompute? The command line.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <functional>
+
+#include "suites/command/commands.h"
+#include "suites/command/install_paths.h"
+#include "suites/harness/grid.h"
+
+namespace kvroof {
+
+int fail(int code, const std::string& sentence) {
+  std::fprintf(stderr, "kvroof: %s\n", sentence.c_str());
+  return code;
+}
+
+namespace {
+
+struct Options {
+  DevicesOptions devices;
+  ModelsOptions models;
+  RunOptions run;
+  ReportOptions report;
+};
+
+struct Command {
+  CLI::App* app;
+  std::function<int()> main;
+};
+
+CLI::App* subcommand(CLI::App& root, const char* name, const char* what, const char* example) {
+  CLI::App* app = root.add_subcommand(name, what);
+  app->footer(std::string("Example:\n  ") + example);
+  return app;
+}
+
+Command devices_command(CLI::App& root, DevicesOptions& to) {
+  CLI::App* app = subcommand(root, "devices", "List adapters and devices", "kvroof devices --json");
+  app->add_flag("--json", to.json, "A list of objects instead of text");
+  return {app, [&to] { return list_devices(to); }};
+}
+
+Command models_command(CLI::App& root, ModelsOptions& to) {
+  CLI::App* app = subcommand(root, "models", "Show models: geometry, KV bytes, FLOPs",
+                             "kvroof models llama-3.1-8b path/to/config.json");
+  app->add_option("models", to.models, "Catalogue names or config.json paths (default: all)");
+  app->add_flag("--json", to.json, "A list of objects instead of a table");
+  return {app, [&to] { return show_models(to); }};
+}
+
+void add_grid_flags(CLI::App& app, std::map<std::string, std::string>& flags) {
+  for (const GridFlag& flag : grid_flags()) {
+    const std::string name(flag.name);
+    const auto keep = [&flags, name](const std::string& text) { flags[name] = text; };
+    app.add_option_function<std::string>("--" + name, keep, std::string(flag.help))->group("Grid");
+  }
+}
+
+Command run_command(CLI::App& root, RunOptions& to) {
+  CLI::App* app =
+      subcommand(root, "run", "Run suites on a device and write a result file",
+                 "kvroof run ttft --device sim:h100-sxm --model llama-3.1-8b \\\n"
+                 "    --context 1k,10k,20k,...,100k --serving-cost vllm --out h100.json\n"
+                 "What follows -- goes to Google Benchmark: -- --benchmark_filter=10240");
+  app->add_option("suites", to.suites, "Suites to run: ttft")->required();
+  app->add_option("--device", to.device, "host, sim:h100-sxm, sim:profile.json, cuda:0")
+      ->required();
+  app->add_option("--model", to.model, "A catalogue name, or a config.json's path")->required();
+  app->add_option("--out", to.out, "The result file")->required();
+  app->add_option("--layers", to.layers, "Run only this many of the model's layers");
+  app->add_option("--seed", to.seed, "Of weights, tokens, block order and sampling")
+      ->capture_default_str();
+  add_grid_flags(*app, to.grid);
+  return {app, [&to] { return run_suites(to); }};
+}
+
+Command report_command(CLI::App& root, ReportOptions& to) {
+  CLI::App* app = subcommand(root, "report", "Draw figures and write report.html and report.md",
+                             "kvroof report h100.json host.json --out report");
+  app->add_option("files", to.files, "Result files of kvroof run")->required();
+  app->add_option("--out", to.out, "Folder for report.html, report.md and the figures")->required();
+  return {app, [&to] { return write_report(to); }};
+}
+
+// Everything behind the first `--` is Google Benchmark's; returns how many words are ours.
+int split_at_dashes(int argc, char** argv, RunOptions& run) {
+  run.argv.assign(argv, argv + argc);
+  const auto dashes = std::find(run.argv.begin(), run.argv.end(), "--");
+  if (dashes == run.argv.end()) return argc;
+  run.benchmark_arguments.assign(dashes + 1, run.argv.end());
+  return static_cast<int>(dashes - run.argv.begin());
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App root{"Is a KV block cheaper to copy from host memory or to recompute?", "kvroof"};
+  root.set_version_flag("--version", "kvroof " + kVersion);
+  root.require_subcommand(1);
+  Options options;
+  const Command commands[] = {devices_command(root, options.devices),
+                              models_command(root, options.models), run_command(root, options.run),
+                              report_command(root, options.report)};
+  const int ours = split_at_dashes(argc, argv, options.run);
+  try {
+    root.parse(ours, argv);
+  } catch (const CLI::Success& asked) {
+    return root.exit(asked);
+  } catch (const CLI::Error& error) {
+    return fail(kBadUsage, std::string(error.what()) + " (kvroof --help shows what is known)");
+  }
+  for (const Command& command : commands) {
+    if (command.app->parsed()) return command.main();
+  }
+  return kBadUsage;
+}
+
+}  // namespace
+}  // namespace kvroof
+
+int main(int argc, char** argv) {
+  try {
+    return kvroof::parse_and_run(argc, argv);
+  } catch (const std::exception& error) {
+    return kvroof::fail(kvroof::kCheckFailed, error.what());
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/command/result_table.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "suites/harness/table.h"
+
+namespace kvroof {
+namespace {
+
+using Align = Table::Align;
+
+const Metric* find(const Case& one, std::string_view name) {
+  for (const auto& [key, metric] : one.metrics) {
+    if (key == name) return &metric;
+  }
+  return nullptr;
+}
+
+// Cases of one group, by plan.
+struct Group {
+  Json params;
+  std::map<std::string, const Case*> plans;
+};
+
+std::vector<Group> group(std::span<const Case> cases) {
+  std::vector<Group> groups;
+  for (const Case& one : cases) {
+    Json params = one.params;
+    params.erase("plan");
+    if (groups.empty() || groups.back().params != params) groups.push_back({params, {}});
+    groups.back().plans[one.params.at("plan").get<std::string>()] = &one;
+  }
+  return groups;
+}
+
+// Params that differ between groups; the context always stands first.
+std::vector<std::string> varying(const std::vector<Group>& groups) {
+  std::vector<std::string> names{"context_tokens"};
+  for (const auto& [key, value] : groups.front().params.items()) {
+    bool differs = false;
+    for (const Group& other : groups) differs |= other.params.value(key, Json()) != value;
+    if (differs && key != "context_tokens" && key != "data") names.push_back(key);
+  }
+  return names;
+}
+
+std::string text_of(const std::string& key, const Json& value) {
+  if (key == "context_tokens") return token_count(value.get<std::uint64_t>());
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+const Metric* metric_of(const Group& group, const std::string& plan, std::string_view name) {
+  const auto it = group.plans.find(plan);
+  if (it == group.plans.end() || it->second->outcome != Outcome::ok) return nullptr;
+  return find(*it->second, name);
+}
+
+std::string time_text(const Metric* metric) {
+  if (!metric) return "-";
+  std::string text = milliseconds(*metric->median);
+  if (metric->ci95) {
+    const double half = relative_half_width(*metric->ci95, *metric->median);
+    text += fmt::format(" ±{}%", significant(100 * half, 2));
+  }
+  return text;
+}
+
+std::string number_text(const Metric* metric, double factor) {
+  return metric ? significant(*metric->median * factor) : "-";
+}
+
+std::string table_text(const std::vector<Group>& groups) {
+  const std::vector<std::string> names = varying(groups);
+  std::vector<Table::Column> columns;
+  for (const std::string& name : names) {
+    columns.push_back({name == "context_tokens" ? "context" : name, Align::right});
+  }
+  for (const char* title : {"recompute ms", "copy ms", "speedup", "MFU %", "copy GB/s", "link %"}) {
+    columns.push_back({title, Align::right});
+  }
+  Table table(columns);
+  for (const Group& g : groups) {
+    std::vector<std::string> row;
+    for (const std::string& name : names)
+      row.push_back(text_of(name, g.params.value(name, Json())));
+    row.push_back(time_text(metric_of(g, "recompute", "ttft")));
+    row.push_back(time_text(metric_of(g, "copy", "ttft")));
+    row.push_back(number_text(metric_of(g, "copy", "speedup"), 1));
+    row.push_back(number_text(metric_of(g, "recompute", "mfu"), 100));
+    row.push_back(number_text(metric_of(g, "copy", "copy_bandwidth"), 1e-9));
+    row.push_back(number_text(metric_of(g, "copy", "link_share"), 100));
+    table.add_row(std::move(row));
+  }
+  return table.text();
+}
+
+// One line a reason and plan, with the contexts that it holds for.
+std::string not_ok_text(std::span<const Case> cases) {
+  std::vector<std::pair<std::string, std::string>> reasons;  // reason, contexts
+  for (const Case& one : cases) {
+    if (one.outcome == Outcome::ok) continue;
+    const std::string why = fmt::format("{} ({}): {}", name(one.outcome),
+                                        one.params.at("plan").get<std::string>(), one.reason);
+    const std::string context = token_count(one.params.at("context_tokens").get<std::uint64_t>());
+    auto it = reasons.begin();
+    while (it != reasons.end() && it->first != why) ++it;
+    if (it == reasons.end()) {
+      reasons.emplace_back(why, context);
+    } else {
+      it->second += ", " + context;
+    }
+  }
+  std::string text;
+  for (const auto& [why, contexts] : reasons)
+    text += fmt::format("{} [context {}]\n", why, contexts);
+  return text;
+}
+
+std::string answer_text(const Answer& answer) {
+  const double margin = answer.params.at("margin").get<double>();
+  const std::string from =
+      answer.context_tokens ? token_count(static_cast<std::uint64_t>(*answer.context_tokens)) : "";
+  switch (answer.verdict) {
+    case Verdict::none_in_range:
+      return fmt::format("at no context tried up to the longest is copying {}x faster", margin);
+    case Verdict::below_smallest:
+      return fmt::format("copying is at least {}x faster at every context tried ({} up)", margin,
+                         from);
+    case Verdict::inside_interval:
+      return fmt::format("{}x: the crossover lies inside the interval at {}", margin, from);
+    case Verdict::found:
+      break;
+  }
+  return fmt::format("copying is at least {}x faster from {} tokens up", margin, from);
+}
+
+std::string_view kind_of(const DeviceInfo& device) {
+  return device.virtual_time ? "modelled" : name(device.basis);
+}
+
+}  // namespace
+
+std::string result_text(const DeviceInfo& device, const ModelShape& shape,
+                        std::span<const Case> cases, std::span<const Answer> answers) {
+  std::string text = fmt::format("Time to first token, {}, {} layers, on {}\nbasis {}{}\n",
+                                 shape.name, shape.layers, device.name, name(device.basis),
+                                 device.virtual_time ? ": modelled, no interval" : "");
+  if (cases.empty()) return text + "No case was run.\n";
+  text += table_text(group(cases));
+  text += not_ok_text(cases);
+  for (const Answer& answer : answers) {
+    if (answers.size() <= 3) text += fmt::format("{}: {}\n", kind_of(device), answer_text(answer));
+  }
+  return text;
+}
+
+}  // namespace kvroof

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run prints on the terminal when it is done: the question, a table, the answer.
+#pragma once
+#include <span>
+#include <string>
+
+#include "backends/api/device.h"
+#include "kernels/model/model_shape.h"
+#include "suites/harness/record.h"
+
+namespace kvroof {
+
+// Fits 80 columns. One row a comparison group, in the order of `cases`; skipped, failed and
+// incorrect cases are listed with their reasons below.
+std::string result_text(const DeviceInfo& device, const ModelShape& shape,
+                        std::span<const Case> cases, std::span<const Answer> answers);
+
+}  // namespace kvroof

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// `kvroof run`: suites over a grid on one device and model, into one result file.
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+
+#include "backends/registry/registry.h"
+#include "suites/catalog/catalog.h"
+#include "suites/catalog/model_config.h"
+#include "suites/command/commands.h"
+#include "suites/command/result_table.h"
+#include "suites/harness/benchmark_glue.h"
+#include "suites/harness/grid.h"
+#include "suites/harness/grid_values.h"
+#include "suites/harness/progress.h"
+#include "suites/harness/provenance.h"
+#include "suites/harness/record_writer.h"
+#include "suites/harness/system_info.h"
+#include "suites/harness/table.h"
+#include "suites/harness/wall_clock.h"
+#include "suites/ttft/crossover.h"
+#include "suites/ttft/ttft.h"
+
+namespace kvroof {
+namespace {
+
+// A catalogue name, or a path of a profile; the adapter gets its text.
+Result<std::string> profile_text(const std::string& name_or_path) {
+  if (const CatalogEntry* entry = find_entry(device_profiles(), name_or_path)) {
+    return std::string(entry->text);
+  }
+  if (name_or_path.ends_with(".json")) {
+    std::ifstream file(name_or_path, std::ios::binary);
+    if (file) return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  std::vector<std::string_view> names;
+  for (const CatalogEntry& entry : device_profiles()) names.push_back(entry.name);
+  return Status{Code::invalid,
+                fmt::format("--device: sim has no profile '{}', expected one of {}, or "
+                            "the path of a profile's .json that can be read",
+                            name_or_path, fmt::join(names, ", "))};
+}
+
+Result<std::unique_ptr<Device>> open_named(const std::string& text) {
+  auto spec = parse_device(text);
+  if (!spec) return spec.status();
+  if (spec->adapter == "sim") {
+    auto profile = profile_text(spec->selector);
+    if (!profile) return profile.status();
+    spec->profile_text = std::move(*profile);
+  }
+  return open_device(*spec);
+}
+
+// Everything that a run needs, once all of it is known to be good.
+struct Job {
+  std::unique_ptr<Device> device;
+  ModelShape shape;
+  std::uint32_t full_layers = 0;  // 0: the model runs whole
+  std::vector<ComparisonGroup> groups;
+};
+
+Status read_model(const RunOptions& options, Job& job) {
+  auto shape = find_model(options.model);
+  if (!shape) return shape.status();
+  job.shape = std::move(*shape);
+  if (options.layers.empty()) return {};
+  const auto layers = parse_count(options.layers, 1, job.shape.layers);
+  if (!layers) {
+    return {Code::invalid,
+            fmt::format("--layers: '{}' is not a whole number from 1 to the {} layers "
+                        "of {}",
+                        options.layers, job.shape.layers, job.shape.name)};
+  }
+  if (*layers == job.shape.layers) return {};
+  job.full_layers = job.shape.layers;
+  job.shape.layers = static_cast<std::uint32_t>(*layers);
+  return {};
+}
+
+Status read_grid(const RunOptions& options, Job& job) {
+  for (const std::string& suite : options.suites) {
+    if (suite != "ttft") {
+      return {Code::invalid, fmt::format("suite '{}' is not known, expected ttft", suite)};
+    }
+  }
+  const auto grid = parse_grid(options.grid);
+  if (!grid) return grid.status();
+  auto groups = expand(*grid);
+  if (!groups) return groups.status();
+  job.groups = std::move(*groups);
+  return {};
+}
+
+RunHeader make_header(const RunOptions& options, const Job& job) {
+  RunHeader header;
+  header.tool = tool_json();
+  header.argv = options.argv;
+  header.started = utc_now();
+  header.seed = options.seed;
+  header.system = system_json(read_system_info());
+  header.device = device_json(job.device->info());
+  header.model = model_json(job.shape, job.full_layers);
+  return header;
+}
+
+// Runs the groups that Google Benchmark selects, each case on disk before the next group starts.
+class Runner {
+ public:
+  Runner(Job& job, const RunOptions& options)
+      : job_(job), suite_(*job.device, {job.shape, job.full_layers, options.seed}, job.groups) {}
+
+  std::vector<BenchmarkGroup> benchmarks() {
+    std::vector<BenchmarkGroup> all;
+    for (const ComparisonGroup& group : job_.groups) {
+      const std::string name = group_name("ttft", job_.shape.name, group.point);
+      all.push_back({name, [this, &group] { return run(group); }});
+    }
+    return all;
+  }
+
+  void start(RecordWriter& writer, Progress& progress) {
+    writer_ = &writer;
+    progress_ = &progress;
+  }
+
+  const std::vector<Case>& cases() const { return cases_; }
+  const Status& status() const { return status_; }  // of writing the record
+
+ private:
+  static std::string short_name(const GridPoint& p) {
+    return fmt::format("ttft context {} batch {}", token_count(p.context_tokens), p.batch);
+  }
+
+  GroupReport run(const ComparisonGroup& group) {
+    if (!status_.ok()) return {0, {}, "skipped: the record can't be written"};
+    progress_->begin(short_name(group.point));
+    GroupReport report;
+    std::vector<Case> made = suite_.run(group);
+    for (Case& one : made) {
+      if (status_.ok()) status_ = writer_->add(one);
+      add(report, one);
+      cases_.push_back(std::move(one));
+    }
+    progress_->end(status_.ok() ? name_of_worst(made.size()) : "not written", made.size());
+    return report;
+  }
+
+  std::string_view name_of_worst(std::size_t last) const {
+    Outcome worst = Outcome::ok;
+    for (std::size_t i = cases_.size() - last; i < cases_.size(); ++i) {
+      worst = std::max(worst, cases_[i].outcome);
+    }
+    return kvroof::name(worst);
+  }
+
+  static void add(GroupReport& report, const Case& one) {
+    if (one.outcome != Outcome::ok) {
+      report.error = fmt::format("{}: {}", kvroof::name(one.outcome), one.reason);
+      return;
+    }
+    const std::string plan = one.params.at("plan").get<std::string>();
+    for (const auto& [key, metric] : one.metrics) {
+      if (key == "ttft") report.seconds += *metric.median;
+      if (key == "ttft") report.counters.emplace_back(plan + "_s", *metric.median);
+      if (key == "speedup") report.counters.emplace_back("speedup", *metric.median);
+    }
+  }
+
+  Job& job_;
+  TtftSuite suite_;
+  RecordWriter* writer_ = nullptr;
+  Progress* progress_ = nullptr;
+  std::vector<Case> cases_;
+  Status status_;
+};
+
+int exit_code(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    if (one.outcome == Outcome::failed || one.outcome == Outcome::incorrect) return kCheckFailed;
+  }
+  return kDone;
+}
+
+std::size_t count_cases(const Job& job, const std::vector<std::size_t>& selected) {
+  std::size_t total = 0;
+  for (const std::size_t i : selected) total += job.groups[i].plans.size();
+  return total;
+}
+
+int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments& benchmark) {
+  Runner runner(job, options);
+  const std::vector<BenchmarkGroup> groups = runner.benchmarks();
+  if (benchmark.list_only()) {
+    const Status listed = benchmark.run(groups);
+    return listed.ok() ? kDone : fail(kBadUsage, listed.text);
+  }
+  const auto selected = benchmark.select(groups);
+  if (!selected) return fail(kBadUsage, selected.status().text);
+  auto writer = RecordWriter::open(options.out, make_header(options, job));
+  if (!writer) return fail(kBadUsage, writer.status().text);
+  if (!writer->notice().empty()) fmt::print(stderr, "kvroof: {}\n", writer->notice());
+  Progress progress = Progress::on_stderr(count_cases(job, *selected));
+  runner.start(*writer, progress);
+  const Status ran = benchmark.run(groups);
+  progress.clear();
+  if (!runner.status().ok()) return fail(kBadUsage, runner.status().text);
+  if (!ran.ok()) return fail(kCheckFailed, ran.text);
+  const std::vector<Answer> answers = crossovers(runner.cases());
+  if (Status e = writer->finish(answers, utc_now()); !e.ok()) return fail(kBadUsage, e.text);
+  if (benchmark.own_table()) {
+    fmt::print("{}", result_text(job.device->info(), job.shape, runner.cases(), answers));
+    fmt::print("Result file: {}\n", options.out);
+  }
+  return exit_code(runner.cases());
+}
+
+}  // namespace
+
+int run_suites(const RunOptions& options) {
+  Job job;
+  const auto benchmark = BenchmarkArguments::parse(options.benchmark_arguments);
+  if (!benchmark) return fail(kBadUsage, benchmark.status().text);
+  if (Status e = read_grid(options, job); !e.ok()) return fail(kBadUsage, e.text);
+  if (Status e = read_model(options, job); !e.ok()) return fail(kBadUsage, e.text);
+  auto device = open_named(options.device);
+  if (!device) {
+    return fail(device.code() == Code::invalid ? kBadUsage : kNoDevice, device.status().text);
+  }
+  job.device = std::move(*device);
+  return run_and_record(job, options, *benchmark);
+}
+
+}  // namespace kvroof
