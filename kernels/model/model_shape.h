@@ -28,7 +28,8 @@ struct ModelShape {
 // 2 * layers * kv_heads * head_dim * bytes(dtype): K and V of one token.
 std::uint64_t kv_bytes_per_token(const ModelShape& shape, DType dtype);
 
-// P: every weight that a token is multiplied by in the layers' matrices, without embedding and head.
+// P: every weight that a token is multiplied by in the layers' matrices, without embedding and
+// head.
 std::uint64_t body_parameters(const ModelShape& shape);
 
 // hidden * vocab: the head, multiplied once a request.

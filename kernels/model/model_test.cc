@@ -40,7 +40,7 @@ double flops_by_loops(const ModelShape& s, std::uint64_t past, std::uint64_t tok
 
 TEST(ModelShape, CountsLlama8b) {
   EXPECT_EQ(kv_bytes_per_token(llama_8b(), DType::bf16), 131072u);
-  EXPECT_EQ(body_parameters(llama_8b()), 6979321856u);  // 6.979e9 by the published geometry
+  EXPECT_EQ(body_parameters(llama_8b()), 6979321856u);   // 6.979e9 by the published geometry
   EXPECT_EQ(total_parameters(llama_8b()), 8030261248u);  // what the checkpoint's own index says
 }
 
@@ -54,7 +54,8 @@ TEST(ModelShape, StepsAddUpToTheWhole) {
                    prefill_flops(tiny(), 0, 4) + prefill_flops(tiny(), 4, 7));
 }
 
-// Every byte of the cache belongs to exactly one (block, region), and the ops find each plane there.
+// Every byte of the cache belongs to exactly one (block, region), and the ops find each plane
+// there.
 void expect_regions_tile_the_cache(Layout layout) {
   const KvLayout kv = make_kv_layout(tiny(), DType::bf16, layout, 4, 5);
   std::set<std::uint64_t> starts;

@@ -12,7 +12,7 @@ function(kvroof_per_isa target)
     target_link_libraries(${target}_${isa} PRIVATE kvroof_flags)
     target_compile_definitions(${target}_${isa} PRIVATE KVROOF_ISA=${isa})
     # Contraction to FMA, and no errno or trap bookkeeping: what lets plain loops become vectors.
-    target_compile_options(${target}_${isa} PRIVATE ${KVROOF_ISA_FLAGS_${isa}} -fopenmp-simd
+    target_compile_options(${target}_${isa} PRIVATE ${KVROOF_ISA_FLAGS_${isa}} -O3 -fopenmp-simd
                            -ffp-contract=fast -fno-math-errno -fno-trapping-math)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${isa}>)
   endforeach()

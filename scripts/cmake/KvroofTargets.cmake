@@ -16,8 +16,7 @@ function(kvroof_add_test name)
   add_executable(${name}_test ${arg_SOURCES})
   target_link_libraries(${name}_test PRIVATE kvroof_flags ${arg_DEPS} GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name}_test)
-  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600
-                       SKIP_REGULAR_EXPRESSION "^SKIP:")
+  set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
 endfunction()
 
 # kvroof_add_bench(NAME SOURCES a_bench.cc ... [DEPS ...]): a Google Benchmark binary NAME_bench.
