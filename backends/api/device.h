@@ -47,7 +47,8 @@ struct DeviceInfo {
   Basis basis = Basis::measured;
   bool virtual_time = false;    // the clock moves in wait_any alone
   bool computes_values = true;  // false: compute ops are priced, and their outputs are not written
-  std::string bf16_unavailable;  // why bf16 cases must be skipped; empty: it runs at full speed
+  std::string
+      bf16_unavailable;  // why bf16 cases must be skipped; empty: bf16 runs at its own speed
   std::uint64_t max_regions = 0, max_open_tickets = 0;  // a submission; a queue
   std::optional<LinkState> link_now, link_best;
   Peaks peaks;

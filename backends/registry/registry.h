@@ -14,6 +14,11 @@ namespace kvroof {
 
 enum class AdapterState { ready, unavailable, incompatible };
 
+constexpr std::string_view name(AdapterState state) {
+  constexpr std::string_view kNames[] = {"ready", "unavailable", "incompatible"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
 struct AdapterReport {
   AdapterState state = AdapterState::ready;
   std::string reason;  // empty when ready; else a sentence

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input gets one sentence and the right exit code, and nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+RUN = ["run", "ttft", "--out", "out.json", "--context", "1k"]
+SIM = ["--device", "sim:h100-sxm"]
+LLAMA = ["--model", "llama-3.1-8b"]
+
+
+def config(**changes: object) -> dict[str, object]:
+    """Return a small dense model's config.json with some keys changed (None: without it)."""
+    keys: dict[str, object] = {
+        "architectures": ["LlamaForCausalLM"],
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "intermediate_size": 128,
+        "vocab_size": 100,
+        "max_position_embeddings": 2048,
+    } | changes
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("device", "code", "word"),
+    [
+        ("foo:0", 2, "foo"),
+        ("sim:nosuch", 2, "nosuch"),
+        ("sim:", 2, "sim"),
+        ("sim:h100-sxm,speed=9", 2, "speed"),
+        ("host:frobnicate=1", 2, "frobnicate"),
+        ("", 2, "device"),
+        ("cuda:0", 3, "cuda"),
+        ("cuda:9", 3, "cuda"),
+        ("rocm:0", 3, "rocm"),
+        ("xpu:0", 3, "xpu"),
+    ],
+)
+def test_devices(refused, device: str, code: int, word: str) -> None:
+    assert word in refused(code, *RUN, *LLAMA, "--device", device)
+    assert not list(Path().glob("out.json*"))
+
+
+@pytest.mark.parametrize(
+    ("flag", "value"),
+    [
+        ("--context", "0"),
+        ("--context", "1k,1k"),
+        ("--context", "ten"),
+        ("--context", "-5"),
+        ("--context", "1e9k"),
+        ("--context", "99999999999999999999"),
+        ("--context", "1k,,2k"),
+        ("--batch", "0"),
+        ("--kv-dtype", "fp7"),
+        ("--layout", "sideways"),
+        ("--plan", "guess"),
+        ("--copy", "rsync"),
+        ("--block-tokens", "0"),
+        ("--pipeline", "both"),
+        ("--link", "pcie4"),
+        ("--serving-cost", "cheap"),
+        ("--grid", "huge"),
+        ("--layers", "33"),
+        ("--layers", "none"),
+    ],
+)
+def test_grid_values(refused, flag: str, value: str) -> None:
+    words = ["run", "ttft", "--out", "out.json", *SIM, *LLAMA]
+    sentence = refused(2, *words, flag, value)
+    assert flag.removeprefix("--") in sentence
+
+
+def test_unknown_words(refused) -> None:
+    assert "nosuch" in refused(2, "run", "nosuch", "--out", "o.json", *SIM, *LLAMA)
+    assert "llama-9" in refused(2, *RUN, *SIM, "--model", "llama-9")
+    refused(2, "frobnicate")
+    refused(2, *RUN, *SIM, *LLAMA, "--frobnicate")
+    refused(2, *RUN, *SIM, *LLAMA, "--", "--benchmark_frobnicate")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"hidden_size": None}, "hidden_size"),
+        ({"num_attention_heads": 0}, "num_attention_heads"),
+        ({"num_key_value_heads": 3}, "num_key_value_heads"),
+        ({"num_hidden_layers": 10**9}, "num_hidden_layers"),
+        ({"vocab_size": "many"}, "vocab_size"),
+        ({"architectures": ["DeepseekV3ForCausalLM"]}, "DeepseekV3ForCausalLM"),
+        ({"rope_scaling": [1]}, "rope_scaling"),
+    ],
+)
+def test_hostile_configs(refused, tmp_path: Path, changes: dict, key: str) -> None:
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config(**changes)))
+    assert key in refused(2, *RUN, *SIM, "--model", str(path))
+    assert key in refused(2, "models", str(path))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "[" * 100_000, '{"a":' * 100_000, "\x00\xff"])
+def test_texts_that_are_no_config(refused, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "config.json"
+    path.write_bytes(text.encode("latin-1"))
+    assert "config.json" in refused(2, "models", str(path))
+
+
+def test_outputs_that_cannot_be_written(refused, tmp_path: Path) -> None:
+    good = ["run", "ttft", *SIM, *LLAMA, "--context", "1k", "--out"]
+    assert "no/such" in refused(2, *good, "no/such/out.json")
+    (tmp_path / "folder").mkdir()
+    assert "folder" in refused(2, *good, "folder")
+    assert "/dev/full" in refused(2, *good, "/dev/full")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["folder"]
+
+
+def test_a_full_disk_keeps_the_earlier_result(run, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    out.write_text("earlier")
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
+
+    done = run(*RUN, *SIM, *LLAMA, "--context", "1k,2k,3k,4k,5k,6k", preexec_fn=limit)
+    assert done.returncode == 2, done.stderr
+    assert "out.json" in done.stderr
+    assert out.read_text() == "earlier"
+
+
+def test_other_schema_versions(run, tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text(json.dumps({"schema_version": 99}))
+    done = run("report", str(path), "--out", "report")
+    assert done.returncode == 2
+    assert "old.json" in done.stderr
+    assert "99" in done.stderr
+    assert not (tmp_path / "report").exists()
+
+
+def test_reports_without_an_interpreter(run, tmp_path: Path) -> None:
+    done = run("report", "x.json", "--out", "r", env={**os.environ, "PATH": "/nowhere"})
+    assert done.returncode in (1, 2)
+    assert len(done.stderr.strip().splitlines()) == 1

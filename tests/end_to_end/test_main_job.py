@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The main job: a modelled H100 against the published points, a real CPU, and what users do next."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import SOURCE
+
+HEADLINE = [
+    *("run", "ttft", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b"),
+    *("--serving-cost", "vllm", "--context", "1k,10k,20k,...,100k"),
+    *("--plan", "recompute,copy", "--out", "h100.json"),
+]
+HOST = [
+    *("run", "ttft", "--device", "host", "--model", "llama-3.2-1b", "--layers", "1"),
+    *("--kv-dtype", "f32", "--context", "64,300", "--out", "host.json"),
+]
+
+
+def load(path: Path) -> dict:
+    """Read a record and hold it to the schema, where the machine has a validator."""
+    record = json.loads(path.read_text())
+    schema = json.loads((SOURCE / "results/schema/v1.json").read_text())
+    importlib.import_module("jsonschema").validate(record, schema)
+    return record
+
+
+def metrics(record: dict, plan: str) -> dict[int, dict]:
+    """Metrics of a plan's cases by context; every case must be ok."""
+    assert [c["reason"] for c in record["cases"] if c["outcome"] != "ok"] == []
+    return {
+        c["params"]["context_tokens"]: c["metrics"]
+        for c in record["cases"]
+        if c["params"]["plan"] == plan
+    }
+
+
+@pytest.fixture
+def headline(run, tmp_path: Path) -> dict:
+    done = run(*HEADLINE)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.glob("*.part*"))
+    return load(tmp_path / "h100.json")
+
+
+def test_headline_against_the_published_points(headline, tmp_path: Path) -> None:
+    sys.path.insert(0, str(SOURCE / "reports"))
+    claim = importlib.import_module("kvroof_reports.claim")
+    assert claim.main([str(tmp_path / "h100.json")]) == 0
+
+
+def test_headline_is_modelled_and_moves_what_it_says(headline) -> None:
+    assert {c["basis"] for c in headline["cases"]} == {"published"}
+    copies = metrics(headline, "copy")
+    for context, figures in copies.items():
+        assert figures["bytes_loaded"]["value"] == context // 256 * 256 * 131072
+        assert "ci95" not in figures["ttft"]
+        assert figures["link_share"]["median"] < 1
+    # Bytes moved and were compared where both sides of the case fit in 1 GiB.
+    by_data = {c["params"]["context_tokens"]: c["params"]["data"] for c in headline["cases"]}
+    assert by_data[1024] == "on"
+    assert by_data[102400] == "off"
+    assert copies[1024]["regions_verified"]["value"] == 64
+    assert copies[102400]["regions_verified"]["value"] == 0
+
+
+def test_host_measures_and_verifies(run, tmp_path: Path) -> None:
+    done = run(*HOST)
+    assert done.returncode == 0, done.stderr
+    record = load(tmp_path / "host.json")
+    for figures in metrics(record, "copy").values():
+        assert len(figures["ttft"]["samples"]) >= 5
+        low, high = figures["ttft"]["ci95"]
+        assert low < high
+        assert figures["logit_difference"]["median"] < 1e-5
+    assert metrics(record, "copy")[300]["tokens_recomputed"]["value"] == 300 - 256
+    assert metrics(record, "recompute")[300]["ttft_scaled"]["basis"] == "calibrated"
+
+
+def test_bf16_runs_or_says_why_not(run, tmp_path: Path) -> None:
+    words = [word.replace("f32", "bf16") for word in HOST]
+    assert run(*words).returncode == 0
+    for case in load(tmp_path / "host.json")["cases"]:
+        assert case["outcome"] == "ok" or "AVX-512" in case["reason"]
+
+
+def test_values_of_later_versions_are_skipped(run, tmp_path: Path) -> None:
+    base = [word for word in HEADLINE if word != "1k,10k,20k,...,100k"]
+    base.remove("--context")
+    extra = ["--context", "1k", "--kv-dtype", "bf16,fp8", "--live", "0,8", "--plan", "copy,hybrid"]
+    for flag in ("--plan", "recompute,copy"):
+        base.remove(flag)
+    done = run(*base, *extra)
+    assert done.returncode == 0, done.stderr
+    cases = load(tmp_path / "h100.json")["cases"]
+    assert len(cases) == 8
+    skipped = [c for c in cases if c["outcome"] == "skipped"]
+    assert len(skipped) == 7
+    assert all(c["reason"] for c in skipped)
+
+
+def test_benchmark_flags(run, tmp_path: Path) -> None:
+    listed = run(*HEADLINE, "--", "--benchmark_list_tests")
+    names = listed.stdout.splitlines()
+    assert listed.returncode == 0
+    assert len(names) == 11
+    assert all(name.startswith("ttft/llama-3.1-8b/context:") for name in names)
+    assert not (tmp_path / "h100.json").exists()
+    done = run(*HEADLINE, "--", "--benchmark_filter=context:10240/", "--benchmark_out=gb.json")
+    assert done.returncode == 0, done.stderr
+    assert len(load(tmp_path / "h100.json")["cases"]) == 2
+    benchmarks = json.loads((tmp_path / "gb.json").read_text())["benchmarks"]
+    assert [b["name"].split("/")[2] for b in benchmarks] == ["context:10240"]
+    assert benchmarks[0]["speedup"] > 1
+    nothing = run(*HEADLINE, "--", "--benchmark_filter=nothing")
+    assert nothing.returncode == 2
+
+
+def test_same_seed_same_model_figures(run, tmp_path: Path) -> None:
+    records = []
+    for _ in range(2):
+        assert run(*HEADLINE).returncode == 0
+        records.append(json.loads((tmp_path / "h100.json").read_text())["cases"])
+    assert records[0] == records[1]
+
+
+def test_batch_and_layouts_on_the_simulator(run, tmp_path: Path) -> None:
+    words = ["run", "ttft", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b", "--out", "o.json"]
+    done = run(*words, "--context", "1000", "--batch", "1,4", "--layout", "block_first,layer_first")
+    assert done.returncode == 0, done.stderr
+    record = load(tmp_path / "o.json")
+    assert len(record["cases"]) == 8
+    assert all(c["outcome"] == "ok" for c in record["cases"]), record["cases"]
+
+
+def test_text_fits_a_terminal(run) -> None:
+    done = run(*HEADLINE)
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+    for command in ("devices", "models"):
+        assert max(len(line) for line in run(command).stdout.splitlines()) <= 80
+
+
+def test_every_help_has_an_example(run) -> None:
+    for command in ("devices", "models", "run", "report"):
+        done = run(command, "--help")
+        assert done.returncode == 0
+        assert "Example:" in done.stdout
+
+
+def test_models_and_devices_as_json(run) -> None:
+    models = json.loads(run("models", "--json").stdout)
+    llama = next(m for m in models if m["name"] == "llama-3.1-8b")
+    assert llama["kv_bytes_per_token"] == 131072
+    assert llama["kv_bytes_per_token_growing"] == 131072
+    assert round(llama["params_active_body"] / 1e6) == 6979
+    states = {a["adapter"]: a["state"] for a in json.loads(run("devices", "--json").stdout)}
+    assert states["host"] == states["sim"] == "ready"
+    assert states["cuda"] == "unavailable"
+
+
+def test_report_from_both(run, tmp_path: Path) -> None:
+    assert run(*HEADLINE).returncode == 0
+    assert run(*HOST).returncode == 0
+    done = run("report", "h100.json", "host.json", "--out", "report", env=dict(os.environ))
+    assert done.returncode == 0, done.stderr
+    html = (tmp_path / "report/report.html").read_text()
+    assert "http://" not in html.split("<body")[0]
+    assert "modelled" in html
+    assert (tmp_path / "report/report.md").exists()
