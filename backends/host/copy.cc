@@ -54,6 +54,7 @@ StreamLines best_for_this_cpu() {
 
 void stream_copy(std::byte* to, const std::byte* from, std::uint64_t bytes) {
   static const StreamLines stream = best_for_this_cpu();
+  if (bytes == 0) return;  // then either address may be null, which memcpy must not see
   if (bytes < kLeastStreamed) {
     std::memcpy(to, from, bytes);
     return;

@@ -44,9 +44,8 @@ HostQueue::~HostQueue() {
 }
 
 Result<Ticket> HostQueue::submit(const Work& work) noexcept try {
-  Result<Body> body = take_in(work);
-  if (!body) return body.status();
-  Item item{{}, std::move(*body)};
+  Item item;
+  if (Status status = take_in(work, item.body); !status.ok()) return status;
   item.fences.reserve(work.fences.size());
   {
     std::lock_guard lock(state_.mutex);
@@ -81,15 +80,15 @@ Result<std::size_t> HostQueue::reap(std::span<Completion> out) noexcept {
   return count;
 }
 
-Result<HostQueue::Body> HostQueue::take_in(const Work& work) const {
-  return std::visit([this](const auto& body) { return take_in(body); }, work.body);
+Status HostQueue::take_in(const Work& work, Body& out) const {
+  return std::visit([&](const auto& body) { return take_in(body, out); }, work.body);
 }
 
-Result<HostQueue::Body> HostQueue::take_in(const Regions& regions) const {
+Status HostQueue::take_in(const Regions& regions, Body& out) const {
   if (regions.list.size() > limits_.max_regions) {
-    return Status{Code::invalid, std::to_string(regions.list.size()) +
-                                     " regions in one submission: this device takes at most " +
-                                     std::to_string(limits_.max_regions)};
+    return {Code::invalid, std::to_string(regions.list.size()) +
+                               " regions in one submission: this device takes at most " +
+                               std::to_string(limits_.max_regions)};
   }
   std::vector<Piece> pieces;
   pieces.reserve(regions.list.size());
@@ -99,7 +98,8 @@ Result<HostQueue::Body> HostQueue::take_in(const Regions& regions) const {
     if (Status status = check_direction(region); !status.ok()) return status;
     pieces.push_back({address(region.destination), address(region.source), region.source.bytes});
   }
-  return Body(std::move(pieces));
+  out = std::move(pieces);
+  return {};
 }
 
 Status HostQueue::check_direction(const Region& region) const {
@@ -119,24 +119,28 @@ Status HostQueue::check_direction(const Region& region) const {
   return {};
 }
 
-Result<HostQueue::Body> HostQueue::take_in(const Op& op) const {
+Status HostQueue::take_in(const Op& op, Body& out) const {
   if (kind_ != QueueKind::compute) {
-    return Status{Code::invalid, "an op runs on a compute queue only"};
+    return {Code::invalid, "an op runs on a compute queue only"};
   }
   if (Status status = ops_.check(op); !status.ok()) return status;
-  return Body(op);
+  out = op;
+  return {};
 }
 
-Result<HostQueue::Body> HostQueue::take_in(const Fill& fill) const {
+Status HostQueue::take_in(const Fill& fill, Body& out) const {
   if (Status status = check_span(fill.span); !status.ok()) return status;
-  return Body(Set{{address(fill.span), nullptr, fill.span.bytes}, fill.value});
+  out = Set{{address(fill.span), nullptr, fill.span.bytes}, fill.value};
+  return {};
 }
 
-Result<HostQueue::Body> HostQueue::take_in(const Hold& hold) const { return Body(hold); }
+Status HostQueue::take_in(const Hold& hold, Body& out) const {
+  out = hold;
+  return {};
+}
 
-Result<HostQueue::Body> HostQueue::take_in(const Spend&) const {
-  return Status{Code::unsupported,
-                "a real device spends its own CPU time: Spend is the simulator's"};
+Status HostQueue::take_in(const Spend&, Body&) const {
+  return {Code::unsupported, "a real device spends its own CPU time: Spend is the simulator's"};
 }
 
 void HostQueue::run() {

@@ -46,12 +46,12 @@ class HostQueue final : public Queue {
     Body body;
   };
 
-  Result<Body> take_in(const Work& work) const;
-  Result<Body> take_in(const Regions& regions) const;
-  Result<Body> take_in(const Op& op) const;
-  Result<Body> take_in(const Fill& fill) const;
-  Result<Body> take_in(const Hold& hold) const;
-  Result<Body> take_in(const Spend& spend) const;
+  Status take_in(const Work& work, Body& out) const;
+  Status take_in(const Regions& regions, Body& out) const;
+  Status take_in(const Op& op, Body& out) const;
+  Status take_in(const Fill& fill, Body& out) const;
+  Status take_in(const Hold& hold, Body& out) const;
+  Status take_in(const Spend& spend, Body& out) const;
   Status check_direction(const Region& region) const;
 
   void run();

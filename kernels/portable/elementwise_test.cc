@@ -25,7 +25,9 @@ struct RopeCase {
 class RopeAppendTest : public ::testing::TestWithParam<std::tuple<RopeCase, DType, Order>> {};
 
 TEST_P(RopeAppendTest, RotatesQAndAppendsRotatedKAndV) {
-  const auto& [shape, dtype, order] = GetParam();
+  const RopeCase shape = std::get<0>(GetParam());
+  const DType dtype = std::get<1>(GetParam());
+  const Order order = std::get<2>(GetParam());
   const std::uint32_t d = shape.head_dim, half = d / 2,
                       row = (shape.heads + 2 * shape.kv_heads) * d;
   std::mt19937 random(shape.tokens);
