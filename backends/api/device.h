@@ -45,10 +45,9 @@ struct DeviceInfo {
   std::uint64_t memory_bytes = 0;       // device memory that allocate can hand out in all
   std::uint64_t host_memory_bytes = 0;  // host memory that the host tier may take
   Basis basis = Basis::measured;
-  bool virtual_time = false;    // the clock moves in wait_any alone
-  bool computes_values = true;  // false: compute ops are priced, and their outputs are not written
-  std::string
-      bf16_unavailable;  // why bf16 cases must be skipped; empty: bf16 runs at its own speed
+  bool virtual_time = false;     // the clock moves in wait_any alone
+  bool computes_values = true;   // false: compute ops are priced, and their outputs are not written
+  std::string bf16_unavailable;  // why bf16 cases must be skipped; empty: it runs at full speed
   std::uint64_t max_regions = 0, max_open_tickets = 0;  // a submission; a queue
   std::optional<LinkState> link_now, link_best;
   Peaks peaks;

@@ -21,8 +21,8 @@ struct Gemm {
 
 // Where one layer's K and V of a paged cache lie. The element (block, token, head, i) of K is at
 //   cache.offset + k_offset + block_table[block] * block_stride + token * token_stride
-//   + head * head_stride + i * bytes_of(dtype),   and likewise of V from v_offset. Strides in
-//   bytes.
+//   + head * head_stride + i * bytes_of(dtype),
+// and likewise of V from v_offset. Strides are in bytes.
 struct PagedKv {
   Span cache;
   Span block_table;  // i32[ceil((past + tokens) / block_tokens)], logical to physical block
@@ -42,8 +42,8 @@ struct Attention {
   float scale;  // 1 / sqrt(head_dim) as a rule
 };
 
-// residual[t] += x[t] (skipped where x.buffer is null), then out[t] = rms_norm(residual[t]) *
-// weight.
+// residual[t] += x[t] (skipped where x.buffer is null), then
+// out[t] = rms_norm(residual[t]) * weight.
 struct Norm {
   Span x, residual, weight, out;
   std::uint32_t tokens, width;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An in-order lane of work, asynchronous by shape: submit returns a ticket, reap returns what
-// ended.
+// An in-order lane of work, asynchronous by shape: submit returns a ticket, reap what has ended.
 #pragma once
 #include <chrono>
 #include <cstddef>

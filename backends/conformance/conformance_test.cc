@@ -21,8 +21,8 @@ std::unique_ptr<Device> open_host() { return open("host"); }
 std::unique_ptr<Device> open_sim() { return open("sim:test", sim::test_profile()); }
 
 KVROOF_CONFORMANCE(null, make_null_device, rule_checks);
-KVROOF_CONFORMANCE(host, open_host, rule_checks, hold_checks, byte_checks);
-KVROOF_CONFORMANCE(sim, open_sim, rule_checks, hold_checks, byte_checks);
+KVROOF_CONFORMANCE(host, open_host, rule_checks, hold_checks, byte_checks, op_checks);
+KVROOF_CONFORMANCE(sim, open_sim, rule_checks, hold_checks, byte_checks, op_checks);
 
 }  // namespace
 }  // namespace kvroof::conformance

@@ -7,6 +7,8 @@
 
 namespace kvroof {
 
+// Tensors are numbered for RandomTensor: 0 the embedding, 1 the last norm, then of each layer the
+// input norm, qkv, o, the second norm, gate_up and down; last an untied head.
 Status upload_weights(Device& device, const ModelShape& shape, DType dtype, std::uint64_t seed,
                       const WeightPlan& plan, Buffer& weights);
 

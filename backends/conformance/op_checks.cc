@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ops: spans that are too short are refused by every adapter; those that compute values compute
+// these. (What each op computes at size is tested beside its kernel.)
+#include <cstring>
+
+#include "backends/conformance/check.h"
+#include "backends/conformance/rig.h"
+
+namespace kvroof::conformance {
+namespace {
+
+template <class T>
+std::unique_ptr<Buffer> upload(Rig& rig, const std::vector<T>& values) {
+  auto buffer = rig.buffer(MemoryKind::device, values.size() * sizeof(T));
+  rig.write(*buffer, 0, std::as_bytes(std::span(values)));
+  return buffer;
+}
+
+template <class T>
+std::vector<T> download(Rig& rig, Buffer& buffer) {
+  const Bytes bytes = rig.read(buffer, 0, buffer.facts().bytes);
+  std::vector<T> out(bytes.size() / sizeof(T));
+  std::memcpy(out.data(), bytes.data(), bytes.size());
+  return out;
+}
+
+Status run(Rig& rig, const Op& op) {
+  return rig.run(*rig.queue(QueueKind::compute), {.fences = {}, .body = op});
+}
+
+// Every op over spans of exactly the bytes that its shape needs, with a way to shorten each.
+struct Shapes {
+  explicit Shapes(Buffer& buffer) : buffer_(buffer) {}
+
+  Span span(std::uint64_t bytes) {
+    const bool shorten = next_++ == shortened_;
+    return {&buffer_, 0, shorten ? bytes - 1 : bytes};
+  }
+
+  PagedKv paged() {  // one block of 4 tokens: K at 0, V at 512
+    return {.cache = {&buffer_, 0, 1024},
+            .block_table = span(4),
+            .k_offset = 0,
+            .v_offset = 512,
+            .block_stride = 1024,
+            .token_stride = 128,
+            .head_stride = 64,
+            .block_tokens = 4,
+            .kv_heads = 2,
+            .head_dim = 16,
+            .dtype = DType::f32};
+  }
+
+  // Op number `index` with its span number `shortened` too short by one byte.
+  Op make(std::size_t index, int shortened) {
+    shortened_ = shortened;
+    next_ = 0;
+    constexpr DType kF32 = DType::f32;
+    switch (index) {
+      case 0:
+        return Gemm{span(2 * 16 * 4), span(3 * 16 * 4), span(2 * 3 * 4), 2, 3, 16, kF32, kF32};
+      case 1:
+        return Attention{span(3 * 32 * 4), span(3 * 32 * 4), 32 * 4, paged(), 3, 1, 2, 0.25f};
+      case 2:
+        return Norm{span(128), span(128), span(64), span(128), 2, 16, 1e-5f, kF32};
+      case 3:
+        return RopeAppend{span(3 * 96 * 4), span(8 * 4), paged(), 3, 1, 2};
+      case 4:
+        return Activation{span(2 * 32 * 4), span(2 * 16 * 4), 2, 16, kF32};
+      case 5:
+        return Embedding{span(8), span(5 * 64), span(2 * 64), 2, 16, 5, kF32};
+      case 6:
+        return Gather{span(64), span(8), span(128), 2, 64};
+      default:
+        return Scatter{span(128), span(8), span(64), 2, 64};
+    }
+  }
+  int spans() const { return next_; }
+
+ private:
+  Buffer& buffer_;
+  int shortened_ = -1, next_ = 0;
+};
+
+void ops_refuse_short_spans(Rig& rig) {
+  const auto buffer = rig.buffer(MemoryKind::device, kBytes);
+  const auto compute = rig.queue(QueueKind::compute);
+  Shapes shapes(*buffer);
+  for (std::size_t op = 0; op < std::variant_size_v<Op>; ++op) {
+    (void)shapes.make(op, -1);
+    const int spans = shapes.spans();
+    for (int i = 0; i < spans; ++i) {
+      const bool any_rows = op == 6 ? i == 0 : op == 7 && i == 2;  // as many rows as there are
+      if (any_rows) continue;
+      rig.expect_refused(
+          *compute, {.fences = {}, .body = shapes.make(op, i)}, Code::invalid,
+          "op " + std::to_string(op) + " with span " + std::to_string(i) + " one byte short");
+    }
+  }
+}
+
+void gather_takes_rows(Rig& rig) {
+  const auto source = upload<std::int32_t>(rig, {10, 11, 20, 21, 30, 31});
+  const auto index = upload<std::int32_t>(rig, {2, 0, 2, 1});
+  const auto out = upload<std::int32_t>(rig, std::vector<std::int32_t>(8));
+  require(run(rig, Gather{all(*source), all(*index), all(*out), 4, 8}).ok(), "gather failed");
+  require(download<std::int32_t>(rig, *out) ==
+              std::vector<std::int32_t>{30, 31, 10, 11, 30, 31, 20, 21},
+          "gather's row i is the source's row index[i]");
+}
+
+void scatter_puts_rows(Rig& rig) {
+  const auto source = upload<std::int32_t>(rig, {10, 11, 20, 21});
+  const auto index = upload<std::int32_t>(rig, {2, 0});
+  const auto out = upload<std::int32_t>(rig, {1, 2, 3, 4, 5, 6});
+  require(run(rig, Scatter{all(*source), all(*index), all(*out), 2, 8}).ok(), "scatter failed");
+  require(download<std::int32_t>(rig, *out) == std::vector<std::int32_t>{20, 21, 3, 4, 10, 11},
+          "scatter's row index[i] is the source's row i, and no other changes");
+}
+
+void embedding_looks_up(Rig& rig) {
+  const auto ids = upload<std::int32_t>(rig, {1, 0, 1});
+  const auto table = upload<float>(rig, {1, 2, 3, 4});
+  const auto out = upload<float>(rig, std::vector<float>(6));
+  const Embedding op{all(*ids), all(*table), all(*out), 3, 2, 2, DType::f32};
+  require(run(rig, op).ok(), "embedding failed");
+  require(download<float>(rig, *out) == std::vector<float>{3, 4, 1, 2, 3, 4},
+          "embedding's row t is the table's row ids[t]");
+}
+
+void gemm_multiplies_by_the_transpose(Rig& rig) {
+  const auto a = upload<float>(rig, {1, 2, 3, 4, 5, 6});                    // 2 x 3
+  const auto b = upload<float>(rig, {1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1});  // 4 x 3
+  const auto c = upload<float>(rig, std::vector<float>(8));
+  const Gemm op{all(*a), all(*b), all(*c), 2, 4, 3, DType::f32, DType::f32};
+  require(run(rig, op).ok(), "gemm failed");
+  require(download<float>(rig, *c) == std::vector<float>{1, 2, 3, 6, 4, 5, 6, 15},
+          "c = a b^T, exactly so for small integers");
+  const std::vector<float> twos(12, 2.0f);
+  rig.write(*b, 0, std::as_bytes(std::span(twos)));
+  require(run(rig, op).ok(), "gemm failed");
+  require(download<float>(rig, *c) == std::vector<float>{12, 12, 12, 12, 30, 30, 30, 30},
+          "weights that were written again are read again");
+}
+
+void a_bad_index_fails_and_aborts(Rig& rig) {
+  const auto source = upload<std::int32_t>(rig, {1, 2}), out = upload<std::int32_t>(rig, {0, 0});
+  const auto compute = rig.queue(QueueKind::compute);
+  for (const std::int32_t bad : {2, -1}) {
+    const auto index = upload<std::int32_t>(rig, {0, bad});
+    const auto lane = rig.queue(QueueKind::copy_out);
+    const Op ops[] = {Gather{all(*source), all(*index), all(*out), 2, 4},
+                      Scatter{all(*source), all(*index), all(*out), 2, 4},
+                      Embedding{all(*index), all(*source), all(*out), 2, 1, 2, DType::f32}};
+    for (const Op& op : ops) {
+      const Point fence{compute.get(), rig.submit(*compute, {.fences = {}, .body = op})};
+      require(rig.run(*lane, {.fences = {&fence, 1}, .body = Regions{}}).code == Code::aborted,
+              "work fenced on an op that failed is aborted");
+      const auto done = rig.drain(*compute, fence.ticket);
+      require(done.back().status.code == Code::failed, "an index outside fails the op");
+      require(!done.back().status.text.empty(), "and says what is wrong");
+    }
+  }
+}
+
+constexpr Check kRefusals[] = {{"ops_refuse_short_spans", ops_refuse_short_spans}};
+
+constexpr Check kValues[] = {
+    {"gather_takes_rows", gather_takes_rows},
+    {"scatter_puts_rows", scatter_puts_rows},
+    {"embedding_looks_up", embedding_looks_up},
+    {"gemm_multiplies_by_the_transpose", gemm_multiplies_by_the_transpose},
+    {"a_bad_index_fails_and_aborts", a_bad_index_fails_and_aborts},
+};
+
+}  // namespace
+
+std::span<const Check> op_checks() { return kRefusals; }
+std::span<const Check> value_checks() { return kValues; }
+
+}  // namespace kvroof::conformance
