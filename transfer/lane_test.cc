@@ -106,6 +106,20 @@ TEST_F(LaneTest, OneFailedPartFailsTheCopyAndTheRestDoesNotRun) {
   EXPECT_EQ(lane->state(2), Lane::State::landed);
 }
 
+// Whoever waits for a copy waits for its last part: that must not pass when an earlier one failed.
+TEST_F(LaneTest, WhatIsFencedOnACopyIsAbortedByAnyFailedPart) {
+  open({.fails = [](QueueKind, Ticket ticket) { return ticket == 1; }, .max_regions = 2});
+  push(1);
+  ASSERT_TRUE(lane->submit({}, regions(6)).ok());
+  device->faults.fails = nullptr;
+  auto queue = std::move(*device->open_queue(QueueKind::compute, Priority::normal));
+  const Point copied = *lane->point(1);
+  ASSERT_TRUE(queue->submit({.fences = {&copied, 1}, .body = Fill{{cache.get(), 0, 64}}}).ok());
+  Completion completion;
+  ASSERT_EQ(*queue->reap({&completion, 1}), 1u);
+  EXPECT_EQ(completion.status.code, Code::aborted);
+}
+
 TEST_F(LaneTest, BusyKeepsTheCopyWaiting) {
   open({.max_open_tickets = 1}, 8 * kChunk);
   push(2);

@@ -93,7 +93,7 @@ Status check_case(const Case& one) {
   if (Status status = check_params(one.params, false); !status.ok()) return status;
   for (const auto& [key, metric] : one.metrics) {
     if (Status status = check_metric(key, metric); !status.ok()) return status;
-    const auto same = [&](const auto& other) { return other.first == key; };
+    const auto same = [&wanted = key](const auto& other) { return other.first == wanted; };
     if (std::count_if(one.metrics.begin(), one.metrics.end(), same) > 1) {
       return invalid(fmt::format("{}: this metric is there twice", key));
     }
