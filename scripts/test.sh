@@ -26,7 +26,7 @@ git ls-files '*.h' '*.cc' | xargs clang-format --dry-run --Werror
 .venv/bin/ruff check .
 .venv/bin/ruff format --check .
 cmake --preset ci >/dev/null
-cmake --build build/ci --target kvroof_generated
+cmake --build build/ci --target kvroof_git_state
 git ls-files '*.cc' | xargs -P "$(nproc)" -n 4 clang-tidy --quiet -p build/ci
 
 say "AddressSanitizer and UndefinedBehaviorSanitizer"

@@ -63,7 +63,9 @@ TEST(ModelConfig, NamesEveryKeyThatIsMissing) {
 TEST(ModelConfig, RefusesHostileValues) {
   EXPECT_THAT(complaint(with("num_attention_heads", 0).dump()), HasSubstr("num_attention_heads"));
   EXPECT_THAT(complaint(with("num_key_value_heads", 3).dump()), HasSubstr("divisor of the 4"));
-  EXPECT_THAT(complaint(with("num_attention_heads", 7).dump()), HasSubstr("num_attention_heads"));
+  json seven = with("num_attention_heads", 7);
+  seven["num_key_value_heads"] = 7;
+  EXPECT_THAT(complaint(seven.dump()), HasSubstr("divisor of hidden_size 64"));
   EXPECT_THAT(complaint(with("num_hidden_layers", 1000000000).dump()),
               AllOf(HasSubstr("num_hidden_layers"), HasSubstr("1000000000"), HasSubstr("1000")));
   EXPECT_THAT(complaint(with("hidden_size", "64").dump()), HasSubstr("hidden_size"));

@@ -7,13 +7,10 @@
 #include "suites/command/commands.h"
 #include "suites/harness/json.h"
 #include "suites/harness/provenance.h"
+#include "suites/harness/wrap.h"
 
 namespace kvroof {
 namespace {
-
-struct Row {
-  std::string device, what, link;
-};
 
 std::string link_text(const DeviceInfo& info) {
   if (!info.link_now) return "-";
@@ -46,12 +43,13 @@ Json to_json(const Adapter& adapter, const AdapterReport& report) {
 }
 
 void print_text(const Adapter& adapter, const AdapterReport& report) {
-  fmt::print("{:<6} {}{}\n", adapter.name, name(report.state),
-             report.reason.empty() ? "" : ": " + report.reason);
+  const std::string why = report.reason.empty() ? "" : ": " + report.reason;
+  fmt::print("{}\n", wrap(fmt::format("{:<6} {}{}", adapter.name, name(report.state), why), 7));
   for (const DeviceInfo& info : devices_of(adapter, report)) {
+    const std::string node = info.numa_node < 0 ? "unknown" : std::to_string(info.numa_node);
     fmt::print("       {}\n         {}, {:.1f} GB, NUMA node {}, link {}\n", info.name,
-               name(info.basis), static_cast<double>(info.memory_bytes) / 1e9,
-               info.numa_node < 0 ? "unknown" : std::to_string(info.numa_node), link_text(info));
+               name(info.basis), static_cast<double>(info.memory_bytes) / 1e9, node,
+               link_text(info));
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "suites/harness/table.h"
+#include "suites/harness/wrap.h"
 
 namespace kvroof {
 namespace {
@@ -115,8 +116,9 @@ std::string not_ok_text(std::span<const Case> cases) {
     }
   }
   std::string text;
-  for (const auto& [why, contexts] : reasons)
-    text += fmt::format("{} [context {}]\n", why, contexts);
+  for (const auto& [why, contexts] : reasons) {
+    text += wrap(fmt::format("{} [context {}]", why, contexts)) + '\n';
+  }
   return text;
 }
 

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Measures every figure of the README's table on a quiet machine and writes it, with its provenance,
+# below OUT. Run it alone: nothing else may use the cores. Needs a built release (quickstart.sh).
+# Usage: figures.sh [OUT]      (OUT defaults to results/reference)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:-results/reference}
+build=build/release
+cmake --preset release >/dev/null
+cmake --build "$build" --target kvroof host_copy_bench engine_bench prefill_bench
+mkdir -p "$out"
+
+bench() { "$build/$1" --benchmark_out="$out/$2" --benchmark_out_format=json >/dev/null; }
+
+echo "== the simulated run, and its time"
+time "$build/kvroof" run ttft --device sim:h100-sxm --model llama-3.1-8b --serving-cost vllm \
+  --context 1k,10k,20k,...,100k --plan recompute,copy --out "$out/h100-sxm.json"
+PYTHONPATH=reports python3 -m kvroof_reports.claim "$out/h100-sxm.json"
+
+echo "== host lanes, engine cost, prefill"
+bench backends/host/host_copy_bench host-copy.json
+bench transfer/engine_bench engine.json
+bench kernels/prefill/prefill_bench prefill.json
+
+echo "== the measured run"
+dtype=f32
+grep -qw avx512f /proc/cpuinfo && dtype=bf16
+"$build/kvroof" run ttft --device host --model llama-3.2-1b --layers 4 --kv-dtype "$dtype" \
+  --context 256,1k,4k --plan recompute,copy --out "$out/host.json"
+
+PYTHONPATH=reports python3 -m kvroof_reports.measured "$out"
