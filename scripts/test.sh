@@ -18,7 +18,7 @@ build() {
 scripts/install-packages.sh test
 if [ ! -x .venv/bin/ruff ]; then
   /usr/bin/python3 -m venv .venv
-  .venv/bin/pip install --quiet ruff==0.6.9
+  .venv/bin/pip install --quiet ruff==0.17.6
 fi
 
 say "Format and lint"

@@ -43,7 +43,9 @@ def findings(record: Any, schema: dict[str, Any]) -> list[str]:
     """Return everything that is wrong with a parsed record."""
     import jsonschema
 
-    errors = sorted(jsonschema.Draft7Validator(schema).iter_errors(record), key=lambda e: str(e.path))
+    errors = sorted(
+        jsonschema.Draft7Validator(schema).iter_errors(record), key=lambda e: str(e.path)
+    )
     if errors:
         return [f"{'/'.join(map(str, e.absolute_path)) or 'record'}: {e.message}" for e in errors]
     return list(rule_findings(record))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the schema and check.py to a record of the real writer: check_test.py SAMPLE_RECORD_BINARY."""
+"""Hold schema and check.py to a record of the real writer: check_test.py SAMPLE_RECORD_BINARY."""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ TEST(Wrap, BreaksAtTheLastSpaceThatFits) {
   EXPECT_EQ(wrap("one two three", 0, 80), "one two three");
 }
 
-TEST(Wrap, LeavesALongWordWhole) { EXPECT_EQ(wrap("a longer_than b", 1, 6), "a\n longer_than\n b"); }
+TEST(Wrap, LeavesALongWordWhole) {
+  EXPECT_EQ(wrap("a longer_than b", 1, 6), "a\n longer_than\n b");
+}
 
 TEST(Wrap, NothingIsNothing) { EXPECT_EQ(wrap(""), ""); }
 

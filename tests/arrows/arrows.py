@@ -47,7 +47,9 @@ CLOCK = re.compile(
 )
 NO_CLOCK = ("transfer/", "kernels/model/", "kernels/prefill/", "suites/")
 OWN_CLOCK = ("suites/harness/",)
-VENDOR = re.compile(r"\b(cuda|nvidia|rocm|hip|amd|radeon|intel|xpu|sycl|level.?zero)", re.IGNORECASE)
+VENDOR = re.compile(
+    r"\b(cuda|nvidia|rocm|hip|amd|radeon|intel|xpu|sycl|level.?zero)", re.IGNORECASE
+)
 NO_VENDOR = ("transfer/",)
 CATALOG = "suites/catalog/"
 
@@ -116,8 +118,11 @@ def first_include_is_own_header(root: Path) -> Iterator[Violation]:
             continue
         wanted = header.relative_to(root).as_posix()
         first = next(
-            (i for i in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-             if i[1].startswith("#include")),
+            (
+                i
+                for i in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+                if i[1].startswith("#include")
+            ),
             (1, ""),
         )
         if first[1] != f'#include "{wanted}"':
@@ -131,6 +136,7 @@ def headers_to_compile(root: Path) -> list[Path]:
 
 
 def main() -> int:
+    """Print what points the wrong way below the folder that the command line names."""
     root = Path(sys.argv[1]).resolve()
     found = [*violations(root), *first_include_is_own_header(root)]
     for violation in found:

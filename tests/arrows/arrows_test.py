@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sources keep the arrows, each planted violation is found, and every header compiles alone.
 
-The environment names what to check: ``KVROOF_ROOT``, and ``CXX`` with ``KVROOF_CXXFLAGS`` to compile.
+The environment names what to check: ``KVROOF_ROOT``, and ``CXX`` with ``KVROOF_CXXFLAGS``.
 """
 
 import os
@@ -25,9 +25,21 @@ PLANTED = [
     ("transfer/lane_test.cc", '#include "suites/harness/record.h"', "must not include suites"),
     ("kernels/prefill/x.cc", '#include "transfer/engine.h"', "must not include transfer"),
     ("kernels/prefill/x.cc", "std::this_thread::sleep_for(1ms);", "names sleep_for"),
-    ("kernels/model/x.h", '#include "kernels/prefill/prefill.h"', "must not include kernels/prefill"),
-    ("kernels/gemm/x.cc", '#include "kernels/model/model_shape.h"', "must not include kernels/model"),
-    ("backends/api/x.h", '#include "kernels/model/model_shape.h"', "must not include kernels/model"),
+    (
+        "kernels/model/x.h",
+        '#include "kernels/prefill/prefill.h"',
+        "must not include kernels/prefill",
+    ),
+    (
+        "kernels/gemm/x.cc",
+        '#include "kernels/model/model_shape.h"',
+        "must not include kernels/model",
+    ),
+    (
+        "backends/api/x.h",
+        '#include "kernels/model/model_shape.h"',
+        "must not include kernels/model",
+    ),
     ("backends/host/x.cc", '#include "backends/sim/device.h"', "must not include backends/sim"),
     ("backends/sim/machine/x.cc", '#include "transfer/engine.h"', "must not include transfer"),
     ("backends/sim/x.cc", '#include "suites/catalog/models.h"', "must not include suites"),
@@ -91,7 +103,9 @@ class Arrows(unittest.TestCase):
             with self.subTest(header=str(header.relative_to(ROOT))):
                 done = subprocess.run(
                     [*command, "-fsyntax-only", "-x", "c++", str(header)],
-                    capture_output=True, text=True, check=False,
+                    capture_output=True,
+                    text=True,
+                    check=False,
                 )
                 self.assertEqual(done.returncode, 0, done.stderr[:2000])
 

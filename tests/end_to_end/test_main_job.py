@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The main job: a modelled H100 against the published points, a real CPU, and what users do next."""
+"""The main job: a modelled H100 against the published points, a real CPU, what users do next."""
 
 from __future__ import annotations
 
@@ -131,7 +131,16 @@ def test_same_seed_same_model_figures(run, tmp_path: Path) -> None:
 
 
 def test_batch_and_layouts_on_the_simulator(run, tmp_path: Path) -> None:
-    words = ["run", "ttft", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b", "--out", "o.json"]
+    words = [
+        "run",
+        "ttft",
+        "--device",
+        "sim:h100-sxm",
+        "--model",
+        "llama-3.1-8b",
+        "--out",
+        "o.json",
+    ]
     done = run(*words, "--context", "1000", "--batch", "1,4", "--layout", "block_first,layer_first")
     assert done.returncode == 0, done.stderr
     record = load(tmp_path / "o.json")
