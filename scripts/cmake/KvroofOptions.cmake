@@ -12,6 +12,8 @@ endif()
 
 # -O2: what is hot says so itself (kernels are compiled with -O3 an instruction set).
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+# For the sanitizers: line tables, and half the time to compile.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 
 add_library(kvroof_flags INTERFACE)
 target_compile_options(kvroof_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
@@ -22,7 +24,7 @@ if(KVROOF_WERROR)
 endif()
 if(KVROOF_SANITIZE)
   target_compile_options(kvroof_flags INTERFACE -fsanitize=${KVROOF_SANITIZE}
-                         -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(kvroof_flags INTERFACE -fsanitize=${KVROOF_SANITIZE})
 endif()
 target_include_directories(kvroof_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})

@@ -8,6 +8,7 @@ function(kvroof_add_library name)
   target_link_libraries(kvroof_${name} PUBLIC kvroof_flags ${arg_DEPS})
 endfunction()
 
+add_custom_target(kvroof_unit_tests)
 add_custom_target(kvroof_tsan_tests)
 
 # kvroof_add_test(NAME SOURCES a_test.cc ... [DEPS ...] [LABELS ...]): a GoogleTest binary NAME_test.
@@ -20,6 +21,7 @@ function(kvroof_add_test name)
   target_link_libraries(${name}_test PRIVATE kvroof_flags ${arg_DEPS} GTest::gmock GTest::gtest_main)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
+  add_dependencies(kvroof_unit_tests ${name}_test)
   if("foreign-threads" IN_LIST arg_LABELS)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
   endif()
