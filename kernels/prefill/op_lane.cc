@@ -5,6 +5,20 @@
 #include <array>
 
 namespace kvroof {
+namespace {
+
+constexpr std::size_t kRemembered = 4096;
+
+}  // namespace
+
+void OpLane::remember_end_of_last() {
+  if (!tags_.empty()) tags_.back().remember_end = true;
+}
+
+Nanos OpLane::end_of(Ticket remembered) const {
+  const auto it = ends_.find(remembered);
+  return it == ends_.end() ? Nanos{} : it->second;
+}
 
 void OpLane::begin_batch() {
   batch_first_ = last_ + 1;
@@ -16,7 +30,7 @@ Status OpLane::submit(const Op& op, std::span<const Point> fences, bool outside_
     auto ticket = queue_->submit({.fences = fences, .body = op});
     if (ticket) {
       last_ = *ticket;
-      tags_.push_back({static_cast<std::uint8_t>(op.index()), outside_layers});
+      tags_.push_back({static_cast<std::uint8_t>(op.index()), outside_layers, false});
       return {};
     }
     if (ticket.code() != Code::busy) return ticket.status();
@@ -56,6 +70,8 @@ void OpLane::take(const Completion& done) {
   reaped_ = done.ticket;
   if (!done.status.ok()) failures_.push_back(done);
   if (done.ticket >= batch_first_ && done.interval) add_time(done);
+  if (tags_.front().remember_end && done.interval) ends_[done.ticket] = done.interval->end;
+  if (ends_.size() > kRemembered) ends_.erase(ends_.begin());
   tags_.pop_front();
 }
 

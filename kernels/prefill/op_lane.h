@@ -3,6 +3,7 @@
 // what became of the tickets: the first failures and where the time went.
 #pragma once
 #include <deque>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -23,6 +24,8 @@ class OpLane {
   Status submit(const Op& op, std::span<const Point> fences, bool outside_layers);
 
   Ticket last() const { return last_; }
+  void remember_end_of_last();            // before anything else is submitted
+  Nanos end_of(Ticket remembered) const;  // zero: not seen, forgotten, or without a timestamp
   Status finish(Ticket ticket);
   const PrefillTimes& times() const { return times_; }
   Queue& queue() { return *queue_; }
@@ -32,6 +35,7 @@ class OpLane {
   struct Tag {
     std::uint8_t op = 0;
     bool outside_layers = false;
+    bool remember_end = false;
   };
 
   Status wait_for(Ticket ticket);
@@ -47,6 +51,7 @@ class OpLane {
   Ticket reported_ = 0;               // finish() has covered up to here
   Status last_report_;
   PrefillTimes times_;
+  std::map<Ticket, Nanos> ends_;  // of the latest kRemembered tickets that were asked for
 };
 
 }  // namespace kvroof

@@ -73,10 +73,12 @@ class OpPrefill final : public Prefill {
     for (const Step& step : plan_steps(requests, config_.step_tokens)) {
       if (Status s = forward_.run(step, requests, fences, lane_); !s.ok()) return s;
     }
+    lane_.remember_end_of_last();
     return lane_.last();
   }
 
   Status finish(Ticket ticket) override { return lane_.finish(ticket); }
+  Nanos ended(Ticket ticket) const override { return lane_.end_of(ticket); }
   PrefillTimes times() const override { return lane_.times(); }
   Queue& queue() override { return lane_.queue(); }
   std::uint64_t weight_bytes() const override { return weights_->facts().bytes; }

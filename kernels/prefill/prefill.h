@@ -55,6 +55,10 @@ class Prefill {
   // time.
   virtual Status finish(Ticket ticket) = 0;
 
+  // When a ticket that submit() returned ended, once finish() has covered it: the device's own
+  // timestamp. Zero where the device has none.
+  virtual Nanos ended(Ticket ticket) const = 0;
+
   // Of the tickets since the last submit that finish() has seen; zero where there are no
   // timestamps.
   virtual PrefillTimes times() const = 0;

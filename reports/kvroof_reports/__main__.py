@@ -30,6 +30,9 @@ def main(arguments: list[str] | None = None) -> int:
     except InputError as error:
         print(f"kvroof report: {error}", file=sys.stderr)
         return 2
+    except (OverflowError, ValueError) as error:
+        print(f"kvroof report: a figure in these files can't be shown: {error}", file=sys.stderr)
+        return 2
     except ModuleNotFoundError as error:
         print(
             f"kvroof report: {sys.executable} has no {error.name}; install python3-matplotlib.",

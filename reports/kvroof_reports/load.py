@@ -70,6 +70,8 @@ def load_record(path: Path) -> Record:
 
 def read_json(path: Path) -> Any:
     """Parse a JSON file; numbers that JSON does not know (NaN, Infinity) are refused."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: can't be read: not a regular file; give a file of `kvroof run`.")
     try:
         return json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except FileNotFoundError:

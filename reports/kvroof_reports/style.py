@@ -43,6 +43,7 @@ _SETTINGS = {
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
     "errorbar.capsize": 3,
+    "text.parse_math": False,  # a name may hold a dollar sign
     "svg.fonttype": "path",
     "svg.hashsalt": "kvroof",  # the same record gives the same bytes
 }

@@ -6,13 +6,12 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "suites/catalog/catalog.h"
+#include "suites/harness/text_file.h"
 
 namespace kvroof {
 namespace {
@@ -41,7 +40,11 @@ std::string known_architectures() {
 }
 
 std::string shorten(const std::string& text) {
-  return text.size() <= 60 ? text : text.substr(0, 57) + "...";
+  std::string short_text = text.size() <= 60 ? text : text.substr(0, 57) + "...";
+  for (char& c : short_text) {
+    if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) > '~') c = '?';
+  }
+  return short_text;
 }
 
 // Reads keys one after another and keeps the first complaint; later reads then do nothing.
@@ -169,8 +172,10 @@ Result<json> parse_object(std::string_view text, std::string_view origin) {
                               origin, kMaxDepth)};
   }
   if (!parsed.is_object()) {
-    return Status{Code::invalid,
-                  fmt::format("{}: not a JSON object, expected a model's config.json", origin)};
+    return Status{
+        Code::invalid,
+        fmt::format("{}: not a JSON object of finite numbers, expected a model's config.json",
+                    origin)};
   }
   return parsed;
 }
@@ -203,22 +208,6 @@ std::string name_of(const std::filesystem::path& path) {
   return path.filename() == "config.json" && !folder.empty() ? folder : path.stem().string();
 }
 
-Result<std::string> read_file(const std::string& path) {
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file) {
-    return Status{Code::invalid, fmt::format("{}: can't be read, expected the path of a model's "
-                                             "config.json",
-                                             path)};
-  }
-  if (size > kMaxFileBytes) {
-    return Status{Code::invalid, fmt::format("{}: {} bytes, expected a config.json of at most {}",
-                                             path, size, kMaxFileBytes)};
-  }
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 Result<ModelShape> from_catalog(const CatalogEntry& entry) {
   const json wrapped = json::parse(entry.text);
   auto shape = parse_model_config(wrapped.at("config").dump(), entry.name);
@@ -247,7 +236,9 @@ Result<ModelShape> parse_model_config(std::string_view text, std::string_view or
   s.max_position = keys.count("max_position_embeddings", 1u << 28);
   read_heads(keys, s);
   s.norm_epsilon = keys.positive("rms_norm_eps", 1e-6);
+  if (s.norm_epsilon > 1) keys.refuse("rms_norm_eps", "at most 1");
   s.rope_theta = keys.positive("rope_theta", 10000);
+  if (s.rope_theta < 1 || s.rope_theta > 1e12) keys.refuse("rope_theta", "from 1 to 1e12");
   s.tied_embeddings = keys.flag("tie_word_embeddings", false);
   std::string rope_error;
   read_rope_scaling(keys, std::string(origin) + ": rope_scaling", s, rope_error);
@@ -258,7 +249,8 @@ Result<ModelShape> parse_model_config(std::string_view text, std::string_view or
 
 Result<ModelShape> find_model(const std::string& name_or_path) {
   if (is_path(name_or_path)) {
-    const auto text = read_file(name_or_path);
+    const auto text =
+        read_text_file(name_or_path, "the path of a model's config.json", kMaxFileBytes);
     if (!text) return text.status();
     auto shape = parse_model_config(*text, name_or_path);
     if (shape) shape->name = name_of(name_or_path);

@@ -2,6 +2,7 @@
 // kvroof: copy or recompute? The command line.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -111,6 +112,9 @@ int parse_and_run(int argc, char** argv) {
     return fail(kBadUsage, std::string(error.what()) + " (kvroof --help shows what is known)");
   }
   for (const Command& command : commands) {
+    if (ours != argc && command.app->parsed() && command.app->get_name() != "run") {
+      return fail(kBadUsage, command.app->get_name() + " takes nothing behind --, only run does");
+    }
     if (command.app->parsed()) return command.main();
   }
   return kBadUsage;
@@ -120,6 +124,7 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace kvroof
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is then an error like a full disk
   try {
     return kvroof::parse_and_run(argc, argv);
   } catch (const std::exception& error) {

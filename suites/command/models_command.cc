@@ -81,8 +81,8 @@ void print_table(const std::vector<ModelShape>& shapes) {
                {"FLOP/KV B"}});
   for (const ModelShape& shape : shapes) table.add_row(to_row(shape));
   fmt::print(
-      "{}\nKV and regions in bf16, 16-token blocks, block_first/layer_first; FLOP per KV byte\n"
-      "of the first {} tokens. --json has every dtype and the whole geometry.\n",
+      "{}\nKV and regions in bf16, 16-token blocks, block_first/layer_first; FLOP per KV\n"
+      "byte of the first {} tokens. --json has every dtype and the whole geometry.\n",
       table.text(), kContext);
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 using Align = Table::Align;
 
+constexpr std::size_t kMostAnswers = 3;  // one series, three margins
+
 const Metric* find(const Case& one, std::string_view name) {
   for (const auto& [key, metric] : one.metrics) {
     if (key == name) return &metric;
@@ -147,15 +149,21 @@ std::string_view kind_of(const DeviceInfo& device) {
 }  // namespace
 
 std::string result_text(const DeviceInfo& device, const ModelShape& shape,
-                        std::span<const Case> cases, std::span<const Answer> answers) {
+                        std::uint32_t full_layers, std::span<const Case> cases,
+                        std::span<const Answer> answers) {
+  const std::string layers = full_layers == 0 ? fmt::format("{}", shape.layers)
+                                              : fmt::format("{} of {}", shape.layers, full_layers);
   std::string text = fmt::format("Time to first token, {}, {} layers, on {}\nbasis {}{}\n",
-                                 shape.name, shape.layers, device.name, name(device.basis),
+                                 shape.name, layers, device.name, name(device.basis),
                                  device.virtual_time ? ": modelled, no interval" : "");
   if (cases.empty()) return text + "No case was run.\n";
   text += table_text(group(cases));
   text += not_ok_text(cases);
+  if (answers.size() > kMostAnswers) {
+    return text + fmt::format("{} crossovers are in the result file's answers.\n", answers.size());
+  }
   for (const Answer& answer : answers) {
-    if (answers.size() <= 3) text += fmt::format("{}: {}\n", kind_of(device), answer_text(answer));
+    text += fmt::format("{}: {}\n", kind_of(device), answer_text(answer));
   }
   return text;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run prints on the terminal when it is done: the question, a table, the answer.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -10,9 +11,11 @@
 
 namespace kvroof {
 
-// Fits 80 columns. One row a comparison group, in the order of `cases`; skipped, failed and
-// incorrect cases are listed with their reasons below.
+// Fits 80 columns. `full_layers`: the model's own where `shape` was cut to fewer, else 0. One row a
+// comparison group, in the order of `cases`; skipped, failed and incorrect cases are listed with
+// their reasons below.
 std::string result_text(const DeviceInfo& device, const ModelShape& shape,
-                        std::span<const Case> cases, std::span<const Answer> answers);
+                        std::uint32_t full_layers, std::span<const Case> cases,
+                        std::span<const Answer> answers);
 
 }  // namespace kvroof

@@ -5,8 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 
@@ -23,6 +21,7 @@
 #include "suites/harness/record_writer.h"
 #include "suites/harness/system_info.h"
 #include "suites/harness/table.h"
+#include "suites/harness/text_file.h"
 #include "suites/harness/wall_clock.h"
 #include "suites/ttft/crossover.h"
 #include "suites/ttft/ttft.h"
@@ -30,14 +29,15 @@
 namespace kvroof {
 namespace {
 
+constexpr std::uint64_t kMaxProfileBytes = 16u << 20;
+
 // A catalogue name, or a path of a profile; the adapter gets its text.
 Result<std::string> profile_text(const std::string& name_or_path) {
   if (const CatalogEntry* entry = find_entry(device_profiles(), name_or_path)) {
     return std::string(entry->text);
   }
   if (name_or_path.ends_with(".json")) {
-    std::ifstream file(name_or_path, std::ios::binary);
-    if (file) return std::string(std::istreambuf_iterator<char>(file), {});
+    return read_text_file(name_or_path, "the path of a device profile", kMaxProfileBytes);
   }
   std::vector<std::string_view> names;
   for (const CatalogEntry& entry : device_profiles()) names.push_back(entry.name);
@@ -63,6 +63,7 @@ struct Job {
   std::unique_ptr<Device> device;
   ModelShape shape;
   std::uint32_t full_layers = 0;  // 0: the model runs whole
+  std::uint64_t seed = 1;
   std::vector<ComparisonGroup> groups;
 };
 
@@ -84,7 +85,15 @@ Status read_model(const RunOptions& options, Job& job) {
   return {};
 }
 
+Status read_seed(const RunOptions& options, Job& job) {
+  const auto seed = parse_count(options.seed, 0, UINT64_MAX / 2);
+  if (!seed) return {Code::invalid, fmt::format("--seed: {}", seed.status().text)};
+  job.seed = *seed;
+  return {};
+}
+
 Status read_grid(const RunOptions& options, Job& job) {
+  if (options.suites.size() > 1) return {Code::invalid, "suites: each may be named once"};
   for (const std::string& suite : options.suites) {
     if (suite != "ttft") {
       return {Code::invalid, fmt::format("suite '{}' is not known, expected ttft", suite)};
@@ -103,7 +112,7 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
   header.tool = tool_json();
   header.argv = options.argv;
   header.started = utc_now();
-  header.seed = options.seed;
+  header.seed = job.seed;
   header.system = system_json(read_system_info());
   header.device = device_json(job.device->info());
   header.model = model_json(job.shape, job.full_layers);
@@ -113,8 +122,8 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
 // Runs the groups that Google Benchmark selects, each case on disk before the next group starts.
 class Runner {
  public:
-  Runner(Job& job, const RunOptions& options)
-      : job_(job), suite_(*job.device, {job.shape, job.full_layers, options.seed}, job.groups) {}
+  explicit Runner(Job& job)
+      : job_(job), suite_(*job.device, {job.shape, job.full_layers, job.seed}, job.groups) {}
 
   std::vector<BenchmarkGroup> benchmarks() {
     std::vector<BenchmarkGroup> all;
@@ -195,7 +204,7 @@ std::size_t count_cases(const Job& job, const std::vector<std::size_t>& selected
 }
 
 int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments& benchmark) {
-  Runner runner(job, options);
+  Runner runner(job);
   const std::vector<BenchmarkGroup> groups = runner.benchmarks();
   if (benchmark.list_only()) {
     const Status listed = benchmark.run(groups);
@@ -215,7 +224,8 @@ int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments
   const std::vector<Answer> answers = crossovers(runner.cases());
   if (Status e = writer->finish(answers, utc_now()); !e.ok()) return fail(kBadUsage, e.text);
   if (benchmark.own_table()) {
-    fmt::print("{}", result_text(job.device->info(), job.shape, runner.cases(), answers));
+    fmt::print(
+        "{}", result_text(job.device->info(), job.shape, job.full_layers, runner.cases(), answers));
     fmt::print("Result file: {}\n", options.out);
   }
   return exit_code(runner.cases());
@@ -228,6 +238,7 @@ int run_suites(const RunOptions& options) {
   const auto benchmark = BenchmarkArguments::parse(options.benchmark_arguments);
   if (!benchmark) return fail(kBadUsage, benchmark.status().text);
   if (Status e = read_grid(options, job); !e.ok()) return fail(kBadUsage, e.text);
+  if (Status e = read_seed(options, job); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_model(options, job); !e.ok()) return fail(kBadUsage, e.text);
   auto device = open_named(options.device);
   if (!device) {

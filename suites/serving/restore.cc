@@ -56,11 +56,12 @@ Status submit_prefill(Session& s, const Request& request, std::uint32_t past,
   return {};
 }
 
-// Waits for the first tokens in order and stamps each.
+// Waits for the first tokens in order and takes each one's end.
 Status land(Session& s, std::vector<Flight>& flights, Nanos begin, Restore& result) {
   for (Flight& flight : flights) {
     if (Status e = s.prefill->finish(flight.first_token); !e.ok()) return e;
-    flight.end = s.device.now();
+    const Nanos ended = s.prefill->ended(flight.first_token);
+    flight.end = ended == Nanos{} ? s.device.now() : ended;
   }
   drain(*s.cpu);
   std::vector<Nanos> ends;
@@ -134,6 +135,7 @@ void add(Restore& to, const TransferResult& load, Interval& span) {
 // A request whose load failed was given first-token work behind failed copies, which the device
 // aborted: it is recomputed from the start.
 Status recompute_failed(Session& s, const Request& request, Flight& flight) {
+  if (s.prefill->finish(flight.first_token).code == Code::lost) return {Code::lost, "device lost"};
   if (Status e = submit_prefill(s, request, 0, {}, flight); !e.ok()) return e;
   return s.prefill->finish(flight.first_token);
 }
@@ -150,6 +152,7 @@ Result<Restore> recompute(Session& s, const RequestBatch& batch, const ServingCo
   }
   Restore result;
   if (Status e = land(s, flights, begin, result); !e.ok()) return e;
+  result.outside_layers += nanos(cost.first_step_seconds);
   return result;
 }
 
@@ -174,6 +177,7 @@ Result<Restore> copy(Session& s, const RequestBatch& batch, const ServingCost& c
     if (Status e = recompute_failed(s, batch.requests[i], flights[i]); !e.ok()) return e;
   }
   if (Status e = land(s, flights, begin, result); !e.ok()) return e;
+  result.outside_layers += cost_of_load(cost, s, batch);
   return result;
 }
 

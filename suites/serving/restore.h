@@ -12,10 +12,12 @@
 namespace kvroof {
 
 struct Restore {
-  Nanos ttft{};            // the last request's
-  Nanos ttft_median{};     // over the batch
-  Nanos load{};            // copy: from the first copy's begin to the last one's end
-  Nanos outside_layers{};  // embedding, last norm and head of the last request
+  Nanos ttft{};         // the last request's
+  Nanos ttft_median{};  // over the batch
+  Nanos load{};         // copy: from the first copy's begin to the last one's end
+  // What does not grow with layers: embedding, last norm and head, and the serving engine's CPU
+  // time. Of the last request.
+  Nanos outside_layers{};
   std::uint64_t bytes_loaded = 0, regions_loaded = 0;
   std::uint32_t chunks_loaded = 0;
   std::uint32_t failed_loads = 0;  // requests whose load failed and that were recomputed instead

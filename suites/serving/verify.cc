@@ -64,6 +64,10 @@ double relative_difference(const std::vector<float>& a, const std::vector<float>
   return scale > 0 ? most / scale : INFINITY;
 }
 
+bool all_finite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); });
+}
+
 Status load_whole(Session& s, const RequestBatch& batch) {
   for (const Request& request : batch.requests) {
     if (request.keys.empty()) continue;
@@ -77,13 +81,11 @@ Status load_whole(Session& s, const RequestBatch& batch) {
   return {};
 }
 
-Status fill_cache(Session& s, const RequestBatch& batch, std::vector<float>& logits,
-                  Verification& v) {
+Status fill_cache(Session& s, const RequestBatch& batch, std::vector<float>& logits) {
   const bool values = s.device.info().computes_values;
   if (!values) return s.spec.backed ? write_pattern(s) : Status{};
   const auto done = recompute(s, batch, {});
   if (!done) return done.status();
-  v.recomputed = *done;
   return read_logits(s, batch, logits);
 }
 
@@ -105,7 +107,6 @@ void compare_logits(Session& s, const RequestBatch& batch, const std::vector<flo
   std::vector<float> loaded;
   v.status = done ? read_logits(s, batch, loaded) : done.status();
   if (!v.status.ok()) return;
-  v.copied = *done;
   v.logit_difference = relative_difference(loaded, full);
   const double bound = logit_bound(s.spec.dtype);
   if (*v.logit_difference <= bound) return;
@@ -123,7 +124,12 @@ Verification verify_and_offload(Session& s, const RequestBatch& batch) {
   Verification v;
   std::vector<float> full;
   Digests offloaded;
-  if (v.status = fill_cache(s, batch, full, v); !v.status.ok()) return v;
+  if (v.status = fill_cache(s, batch, full); !v.status.ok()) return v;
+  if (!all_finite(full)) {
+    v.not_finite = true;
+    v.wrong = "the logits of a full prefill hold NaN or infinity, so this model can't be compared";
+    return v;
+  }
   if (s.spec.backed) v.status = digest_blocks(s, batch, offloaded);
   if (v.status.ok()) v.status = offload(s, batch);
   if (v.status.ok()) v.status = wipe(s, batch);

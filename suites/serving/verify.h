@@ -16,10 +16,9 @@ struct Verification {
   Status status;      // could not be checked at all
   std::string wrong;  // what differs, as a sentence; empty where all that exists agrees
   std::uint64_t regions_checked = 0;
-  // max |loaded - recomputed| / max |recomputed|, and the two runs that it compares, which are as
-  // good as samples; empty where the device computes no values.
+  // max |loaded - recomputed| / max |recomputed|; empty where the device computes no values.
   std::optional<double> logit_difference;
-  std::optional<Restore> recomputed, copied;
+  bool not_finite = false;  // a full prefill's logits hold NaN or infinity: both plans are wrong
 };
 
 // Bounds on logit_difference: rounding differs between one step of n tokens and of the rest.

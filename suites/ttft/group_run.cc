@@ -23,24 +23,18 @@ Result<Restore> restore(Session& s, const RequestBatch& batch, PlanKind plan,
   return copy(s, batch, cost);
 }
 
-// The run that verification timed is a sample like any other; those that follow are new ones.
 Arm make_arm(Session& s, const GroupRun& run, const ServingCost& cost, PlanRuns& runs) {
   return [&s, &run, &cost, &runs]() -> Result<Observation> {
-    const bool first = runs.restores.empty();
-    const auto& verified =
-        runs.plan == PlanKind::recompute ? run.verification.recomputed : run.verification.copied;
-    const auto done = first && verified && cost.text == "none"
-                          ? Result<Restore>(*verified)
-                          : restore(s, run.batch, runs.plan, cost);
+    const auto done = restore(s, run.batch, runs.plan, cost);
     if (!done) return done.status();
     runs.restores.push_back(*done);
     return Observation{seconds(done->ttft), {}};
   };
 }
 
-SamplerConfig sampling(const Session& s, std::uint64_t seed) {
+SamplerConfig sampling(const Session& s, bool verified, std::uint64_t seed) {
   SamplerConfig config;
-  config.warm_ups = 0;  // warm_up() and verification came before
+  config.warm_ups = verified ? 0 : 1;  // verification has run each plan once
   config.max_seconds = kMaxSeconds;
   config.virtual_time = s.device.info().virtual_time;
   config.seed = seed;
@@ -56,7 +50,8 @@ std::uint64_t own_seed(std::uint64_t seed, const GridPoint& point) {
 void sample(Session& s, const GridPoint& point, std::uint64_t seed, GroupRun& run) {
   std::vector<Arm> arms;
   for (PlanRuns& runs : run.plans) arms.push_back(make_arm(s, run, point.serving_cost, runs));
-  const auto samples = sample_interleaved(arms, sampling(s, seed));
+  const bool verified = run.verification.logit_difference.has_value();
+  const auto samples = sample_interleaved(arms, sampling(s, verified, seed));
   for (std::size_t i = 0; i < samples.size(); ++i) {
     run.plans[i].status = samples[i].status;
     run.plans[i].enough = samples[i].enough;

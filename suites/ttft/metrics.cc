@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -57,10 +58,10 @@ void add_times(const Session& s, const GroupRun& run, std::uint32_t full_layers,
   if (run.batch.requests.size() > 1) {
     to.add("ttft_median_request", "s", [](const Restore& r) { return seconds(r.ttft_median); });
   }
-  if (full_layers == 0) return;
+  if (full_layers == 0 || run.batch.requests.size() > 1) return;
   Metric all =
       to.make("s", [&](const Restore& r) { return scaled(r, s.shape.layers, full_layers); });
-  all.basis = Basis::calibrated;
+  all.basis = std::max(made.basis, Basis::calibrated);
   made.metrics.emplace_back("ttft_scaled", std::move(all));
 }
 
@@ -94,16 +95,19 @@ void add_verification(const Verification& seen, PlanMetrics& to, Case& made) {
   made.metrics.emplace_back("logit_difference", modelled_metric("ratio", *seen.logit_difference));
 }
 
-// Bytes must reconcile with hits, and no load may have failed.
-std::string complaint(const Session& s, const GroupRun& run, const Restore& last) {
-  if (last.failed_loads > 0) {
-    return fmt::format("{} of {} loads failed and were recomputed", last.failed_loads,
-                       run.batch.requests.size());
+// In every sample bytes must reconcile with hits, and no load may have failed.
+std::string complaint(const Session& s, const GroupRun& run, const PlanRuns& runs) {
+  const std::uint64_t requests = run.batch.requests.size();
+  const std::uint64_t expected = requests * run.batch.loaded_blocks * s.kv.block_bytes();
+  for (const Restore& one : runs.restores) {
+    if (one.failed_loads > 0) {
+      return fmt::format("{} of {} loads failed and were recomputed", one.failed_loads, requests);
+    }
+    if (one.bytes_loaded != expected) {
+      return fmt::format("{} bytes were loaded where the hits have {}", one.bytes_loaded, expected);
+    }
   }
-  const std::uint64_t expected =
-      run.batch.requests.size() * run.batch.loaded_blocks * s.kv.block_bytes();
-  if (last.bytes_loaded == expected) return {};
-  return fmt::format("{} bytes were loaded where the hits have {}", last.bytes_loaded, expected);
+  return {};
 }
 
 void fail(Case& made, Outcome outcome, const std::string& why) {
@@ -138,19 +142,22 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
     const PlanRuns& runs = run.plans[i];
     Case& made = cases[i];
     if (!runs.status.ok()) {
-      fail(made, Outcome::failed, runs.status.text);
+      const bool cannot =
+          runs.status.code == Code::unsupported || runs.status.code == Code::no_memory;
+      fail(made, cannot ? Outcome::skipped : Outcome::failed, runs.status.text);
       continue;
     }
     PlanMetrics to(s, runs, made);
     add_times(s, run, full_layers, to, made);
     if (runs.plan == PlanKind::recompute) {
       add_recompute(s, roofs, run, to);
+      if (run.verification.not_finite) fail(made, Outcome::incorrect, run.verification.wrong);
       continue;
     }
     const Restore& last = runs.restores.back();
     add_load(roofs, run, last, to);
     add_verification(run.verification, to, made);
-    if (const std::string why = complaint(s, run, last); !why.empty()) {
+    if (const std::string why = complaint(s, run, runs); !why.empty()) {
       fail(made, Outcome::failed, why);
     } else if (!run.verification.wrong.empty()) {
       fail(made, Outcome::incorrect, run.verification.wrong);

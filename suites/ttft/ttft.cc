@@ -15,9 +15,19 @@ namespace {
 constexpr std::uint32_t kStepTokens = 8192;  // of a forward step, as serving engines cap it
 constexpr std::uint64_t kMovedBytes = 1024ull << 20;  // data=auto: both sides of a case, on sim
 
-std::uint32_t blocks_of(const GridPoint& p) {
-  const auto context = static_cast<std::uint32_t>(p.context_tokens);
-  return p.batch * ((context + p.block_tokens - 1) / p.block_tokens);
+constexpr std::uint64_t kMostBlocks = 1u << 31;  // block ids are 32 bits wide
+
+std::uint64_t blocks_of(const GridPoint& p) {
+  return p.batch * ((p.context_tokens + p.block_tokens - 1) / p.block_tokens);
+}
+
+// Why this build or this case can't run the plan; empty where it can.
+std::string why_not(const GridPoint& p, PlanKind plan) {
+  if (const std::string_view why = unavailable(p, plan); !why.empty()) return std::string(why);
+  const std::uint64_t chunk = std::uint64_t{p.block_tokens} * p.blocks_per_chunk;
+  if (plan != PlanKind::copy || p.context_tokens >= chunk) return {};
+  return fmt::format("the context is shorter than one chunk of {} tokens, so nothing can be copied",
+                     chunk);
 }
 
 bool share_a_cache(const GridPoint& a, const GridPoint& b) {
@@ -36,7 +46,7 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.layout = p.layout;
   spec.block_tokens = p.block_tokens;
   spec.blocks_per_chunk = p.blocks_per_chunk;
-  spec.blocks = blocks_of(p);
+  spec.blocks = static_cast<std::uint32_t>(blocks_of(p));
   spec.seed = options_.seed;
   const KvLayout kv =
       make_kv_layout(options_.shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
@@ -59,7 +69,7 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
     spec.host_tier_bytes = std::max(spec.host_tier_bytes, other.host_tier_bytes);
     spec.step_tokens = std::max(spec.step_tokens, other.step_tokens);
   }
-  return spec;
+  return fits(device_.info(), options_.shape, spec).ok() ? spec : own_spec(point);
 }
 
 Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
@@ -67,6 +77,13 @@ Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
   if (p.context_tokens > options_.shape.max_position) {
     return {Code::unsupported, fmt::format("{} tokens are more than the model's {} positions",
                                            p.context_tokens, options_.shape.max_position)};
+  }
+  if (blocks_of(p) > kMostBlocks) {
+    return {Code::unsupported, fmt::format("{} blocks are more than the {} that a cache can have",
+                                           blocks_of(p), kMostBlocks)};
+  }
+  if (!info.virtual_time && p.serving_cost.text != "none") {
+    return {Code::unsupported, "a serving cost is modelled by the simulator alone"};
   }
   if (p.kv_dtype == DType::bf16 && !info.bf16_unavailable.empty()) {
     return {Code::unsupported, info.bf16_unavailable};
@@ -136,15 +153,15 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
 std::vector<Case> TtftSuite::run(const ComparisonGroup& group) {
   std::vector<PlanKind> able;
   for (const PlanKind plan : group.plans) {
-    if (unavailable(group.point, plan).empty()) able.push_back(plan);
+    if (why_not(group.point, plan).empty()) able.push_back(plan);
   }
   std::vector<Case> measured = able.empty() ? std::vector<Case>{} : measure(group, able);
   std::vector<Case> all;
   std::size_t next = 0;
   for (const PlanKind plan : group.plans) {
-    const std::string_view why = unavailable(group.point, plan);
+    const std::string why = why_not(group.point, plan);
     all.push_back(why.empty() ? std::move(measured[next++])
-                              : skipped(group.point, plan, {Code::unsupported, std::string(why)}));
+                              : skipped(group.point, plan, {Code::unsupported, why}));
   }
   return all;
 }

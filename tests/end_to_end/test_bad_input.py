@@ -70,6 +70,8 @@ def test_devices(refused, tmp_path: Path, device: str, code: int, word: str) -> 
         ("--link", "pcie4"),
         ("--serving-cost", "cheap"),
         ("--grid", "huge"),
+        ("--seed", "-1"),
+        ("--seed", "18446744073709551616"),
         ("--layers", "33"),
         ("--layers", "none"),
     ],
@@ -86,6 +88,14 @@ def test_unknown_words(refused) -> None:
     refused(2, "frobnicate")
     refused(2, *RUN, *SIM, *LLAMA, "--frobnicate")
     refused(2, *RUN, *SIM, *LLAMA, "--", "--benchmark_frobnicate")
+    refused(2, "models", "--", "llama-3.1-8b")
+    refused(2, "run", "ttft", "ttft", "--out", "o.json", *SIM, *LLAMA)
+
+
+def test_a_pipe_is_no_file(refused, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    assert "pipe.json" in refused(2, "models", "./pipe.json")
+    assert "pipe.json" in refused(2, *RUN, *LLAMA, "--device", "sim:./pipe.json")
 
 
 @pytest.mark.parametrize(

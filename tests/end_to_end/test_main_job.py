@@ -19,7 +19,7 @@ HEADLINE = [
 ]
 HOST = [
     *("run", "ttft", "--device", "host", "--model", "llama-3.2-1b", "--layers", "1"),
-    *("--kv-dtype", "f32", "--context", "64,300", "--out", "host.json"),
+    *("--kv-dtype", "f32", "--context", "256,300", "--out", "host.json"),
 ]
 
 
@@ -146,6 +146,42 @@ def test_batch_and_layouts_on_the_simulator(run, tmp_path: Path) -> None:
     record = load(tmp_path / "o.json")
     assert len(record["cases"]) == 8
     assert all(c["outcome"] == "ok" for c in record["cases"]), record["cases"]
+
+
+SIM = ["run", "ttft", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b", "--out", "o.json"]
+
+
+def test_fewer_layers_scale_to_the_whole_model(run, tmp_path: Path) -> None:
+    """What does not grow with layers, a serving cost too, must not be multiplied by them."""
+    record = {}
+    for layers in ("16", "32"):
+        words = ["--context", "1k", "--serving-cost", "vllm", "--layers", layers]
+        assert run(*SIM, *words).returncode == 0
+        record[layers] = load(tmp_path / "o.json")
+    for plan in ("recompute", "copy"):
+        scaled = metrics(record["16"], plan)[1024]["ttft_scaled"]
+        whole = metrics(record["32"], plan)[1024]["ttft"]["median"]
+        assert scaled["median"] == pytest.approx(whole, rel=0.05)
+        assert scaled["basis"] == "published"
+
+
+def test_a_context_below_one_chunk_copies_nothing(run, tmp_path: Path) -> None:
+    assert run(*SIM, "--context", "128,512").returncode == 0
+    record = load(tmp_path / "o.json")
+    outcome = {
+        (c["params"]["context_tokens"], c["params"]["plan"]): c["outcome"] for c in record["cases"]
+    }
+    assert outcome[128, "copy"] == "skipped"
+    assert outcome[128, "recompute"] == outcome[512, "copy"] == "ok"
+    assert {a["context_tokens"] for a in record["answers"]} <= {512, None}
+
+
+def test_requests_of_a_batch_end_one_after_the_other(run, tmp_path: Path) -> None:
+    assert run(*SIM, "--context", "20k", "--batch", "4").returncode == 0
+    for plan in ("recompute", "copy"):
+        figures = metrics(load(tmp_path / "o.json"), plan)[20480]
+        share = figures["ttft_median_request"]["median"] / figures["ttft"]["median"]
+        assert 0.45 < share < 0.6  # the second of four
 
 
 def test_text_fits_a_terminal(run) -> None:
