@@ -13,7 +13,8 @@ add_custom_target(kvroof_tsan_tests)
 
 # kvroof_add_test(NAME SOURCES a_test.cc ... [DEPS ...] [LABELS ...]): a GoogleTest binary NAME_test.
 # Label `tsan`: part of the ThreadSanitizer run. `foreign-threads`: links a library whose own
-# threads (oneDNN's OpenMP) the sanitizers can't follow, and which keeps memory until the end.
+# threads (oneDNN's OpenMP) the sanitizers can't follow. `foreign-memory`: links one that keeps memory
+# until the end, as those do too: leaks are not looked for.
 # `once` (set by other folders): not C++ of ours, so the sanitizers leave it out.
 function(kvroof_add_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS;LABELS" ${ARGN})
@@ -22,7 +23,7 @@ function(kvroof_add_test name)
   add_test(NAME ${name} COMMAND ${name}_test)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 600)
   add_dependencies(kvroof_unit_tests ${name}_test)
-  if("foreign-threads" IN_LIST arg_LABELS)
+  if("foreign-threads" IN_LIST arg_LABELS OR "foreign-memory" IN_LIST arg_LABELS)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0")
   endif()
   if("tsan" IN_LIST arg_LABELS)

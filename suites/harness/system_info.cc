@@ -22,7 +22,7 @@ constexpr std::string_view kIsa[] = {"avx2",        "fma",      "avx512f",  "avx
                                      "avx512_vnni", "amx_bf16", "amx_int8", "asimd",
                                      "sve",         "bf16",     "i8mm"};
 
-std::string first_line(const fs::path& file, std::string otherwise = "unknown") {
+std::string first_line(const fs::path& file, const std::string& otherwise = "unknown") {
   std::ifstream stream(file);
   std::string line;
   return std::getline(stream, line) && !line.empty() ? line : otherwise;
