@@ -55,7 +55,10 @@ Result<std::unique_ptr<Device>> open_named(const std::string& text) {
     if (!profile) return profile.status();
     spec->profile_text = std::move(*profile);
   }
-  return open_device(*spec);
+  auto device = open_device(*spec);
+  if (device.ok() || spec->adapter != "sim") return device;
+  const Status why = device.status();
+  return Status{why.code, fmt::format("{}: {}", spec->selector, why.text)};
 }
 
 // Everything that a run needs, once all of it is known to be good.

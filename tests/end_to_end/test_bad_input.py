@@ -92,6 +92,11 @@ def test_unknown_words(refused) -> None:
     refused(2, "run", "ttft", "ttft", "--out", "o.json", *SIM, *LLAMA)
 
 
+def test_a_broken_profile_is_named(refused, tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_text("{}")
+    assert "mine.json" in refused(2, *RUN, *LLAMA, "--device", "sim:mine.json")
+
+
 def test_a_pipe_is_no_file(refused, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     assert "pipe.json" in refused(2, "models", "./pipe.json")
