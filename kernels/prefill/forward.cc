@@ -9,13 +9,14 @@ struct Forward::Pass {
   const Step& step;
   std::span<const PrefillRequest> requests;
   std::span<const Point> fences;
+  const WaitUntil& wait;
   OpLane& lane;
   std::uint32_t tokens;
   bool outside_layers = true;
 
   // The lane is in order, so the first op's fences hold the whole step back.
   Status submit(const Op& op) {
-    Status status = lane.submit(op, fences, outside_layers);
+    Status status = lane.submit(op, fences, wait, outside_layers);
     fences = {};
     return status;
   }
@@ -40,8 +41,8 @@ Forward::Forward(const PrefillConfig& config, Buffer& weights, Buffer& activatio
       qkv_width_((config.shape.heads + 2 * config.shape.kv_heads) * config.shape.head_dim) {}
 
 Status Forward::run(const Step& step, std::span<const PrefillRequest> requests,
-                    std::span<const Point> fences, OpLane& lane) const {
-  Pass pass{step, requests, fences, lane, rows_of(step)};
+                    std::span<const Point> fences, const WaitUntil& wait, OpLane& lane) const {
+  Pass pass{step, requests, fences, wait, lane, rows_of(step)};
   if (Status status = embed(pass); !status.ok()) return status;
   pass.outside_layers = false;
   for (std::uint32_t i = 0; i < shape_.layers; ++i) {

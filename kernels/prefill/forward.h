@@ -14,10 +14,10 @@ class Forward {
   Forward(const PrefillConfig& config, Buffer& weights, Buffer& activations);
 
   Status run(const Step& step, std::span<const PrefillRequest> requests,
-             std::span<const Point> fences, OpLane& lane) const;
+             std::span<const Point> fences, const WaitUntil& wait, OpLane& lane) const;
 
  private:
-  struct Pass;  // one run's step, requests, fences and lane
+  struct Pass;  // one run's step, requests, fences, wait and lane
 
   Status embed(Pass& pass) const;
   Status layer(Pass& pass, std::uint32_t index) const;

@@ -25,7 +25,8 @@ void OpLane::begin_batch() {
   times_ = {};
 }
 
-Status OpLane::submit(const Op& op, std::span<const Point> fences, bool outside_layers) {
+Status OpLane::submit(const Op& op, std::span<const Point> fences, const WaitUntil& wait,
+                      bool outside_layers) {
   for (;;) {
     auto ticket = queue_->submit({.fences = fences, .body = op});
     if (ticket) {
@@ -34,7 +35,9 @@ Status OpLane::submit(const Op& op, std::span<const Point> fences, bool outside_
       return {};
     }
     if (ticket.code() != Code::busy) return ticket.status();
-    if (Status status = wait_for(reaped_ + 1); !status.ok()) return status;
+    const Ticket oldest = reaped_ + 1;
+    Status waited = wait ? wait({queue_.get(), oldest}) : wait_for(oldest);
+    if (!waited.ok()) return waited;
     if (Status status = reap(); !status.ok()) return status;
   }
 }

@@ -21,7 +21,9 @@ class OpLane {
   // Times start anew with the next submission.
   void begin_batch();
 
-  Status submit(const Op& op, std::span<const Point> fences, bool outside_layers);
+  // `wait` may be empty.
+  Status submit(const Op& op, std::span<const Point> fences, const WaitUntil& wait,
+                bool outside_layers);
 
   Ticket last() const { return last_; }
   void remember_end_of_last();            // before anything else is submitted

@@ -63,15 +63,15 @@ class OpPrefill final : public Prefill {
         forward_(config_, *weights_, *activations_),
         lane_(device, std::move(queue)) {}
 
-  Result<Ticket> submit(std::span<const PrefillRequest> requests,
-                        std::span<const Point> fences) override {
+  Result<Ticket> submit(std::span<const PrefillRequest> requests, std::span<const Point> fences,
+                        const WaitUntil& wait) override {
     if (requests.empty()) return invalid("There is nothing to prefill without a request.");
     for (const PrefillRequest& request : requests) {
       if (Status status = check_request(request, config_.shape); !status.ok()) return status;
     }
     lane_.begin_batch();
     for (const Step& step : plan_steps(requests, config_.step_tokens)) {
-      if (Status s = forward_.run(step, requests, fences, lane_); !s.ok()) return s;
+      if (Status s = forward_.run(step, requests, fences, wait, lane_); !s.ok()) return s;
     }
     lane_.remember_end_of_last();
     return lane_.last();

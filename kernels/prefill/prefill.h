@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -38,6 +39,9 @@ struct PrefillTimes {
   std::array<Nanos, std::variant_size_v<Op>> by_op{};  // where it went, by Op's index
 };
 
+// Waits until the point has completed, for a caller who has other lanes to drive meanwhile.
+using WaitUntil = std::function<Status(Point)>;
+
 class Prefill {
  public:
   // Allocates weights and the activations of one step, and fills the weights (uniform, scaled by
@@ -46,9 +50,13 @@ class Prefill {
   virtual ~Prefill() = default;
 
   // Submits the requests' tokens in order, packed into steps of at most step_tokens; every step
-  // waits for `fences`. Waits for completions where the queue is busy. Returns the last ticket.
+  // waits for `fences`. Where the queue is busy it waits for completions, by `wait` if there is
+  // one. Returns the last ticket.
   virtual Result<Ticket> submit(std::span<const PrefillRequest> requests,
-                                std::span<const Point> fences) = 0;
+                                std::span<const Point> fences, const WaitUntil& wait) = 0;
+  Result<Ticket> submit(std::span<const PrefillRequest> requests, std::span<const Point> fences) {
+    return submit(requests, fences, nullptr);
+  }
 
   // Blocks until `ticket` has completed and returns the first failure of anything up to it that an
   // earlier finish() has not covered; asked again about a covered ticket, the same as the last

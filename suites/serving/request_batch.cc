@@ -53,6 +53,14 @@ PrefillRequest Request::prefill(Session& session, std::uint32_t past) const {
           {logits.get(), 0, session.shape.vocab * sizeof(float)}};
 }
 
+PrefillRequest Request::prefill_front(Session& session, std::uint32_t count) const {
+  PrefillRequest front = prefill(session, 0);
+  front.token_ids.bytes = count * sizeof(std::int32_t);
+  front.tokens = count;
+  front.logits = {};
+  return front;
+}
+
 Result<RequestBatch> RequestBatch::create(Session& s, std::uint32_t context_tokens,
                                           std::uint32_t batch, std::uint64_t seed) {
   std::mt19937_64 random(seed);

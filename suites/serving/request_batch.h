@@ -18,6 +18,9 @@ struct Request {
 
   // Tokens past..end of this request, with logits of the last.
   PrefillRequest prefill(Session& session, std::uint32_t past) const;
+
+  // Its first `tokens`, without logits: only their KV is wanted.
+  PrefillRequest prefill_front(Session& session, std::uint32_t tokens) const;
 };
 
 struct RequestBatch {

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <span>
+#include <vector>
 
 namespace kvroof {
 namespace {
@@ -12,196 +13,258 @@ constexpr Nanos kNever = Nanos::max();
 
 Nanos nanos(double seconds) { return Nanos(std::llround(seconds * 1e9)); }
 
-// CPU time before a request's first copy: its first step's, and that of preparing its blocks.
-Nanos cost_of_load(const ServingCost& cost, const Session& s, const RequestBatch& batch) {
-  const double sixteens = batch.loaded_blocks * (s.kv.block_tokens / 16.0);
-  return nanos(cost.first_step_seconds + cost.prepare_seconds_per_16_tokens * sixteens);
-}
-
-// One request on its way: what it waits for, and when it ended.
+// One request on its way.
 struct Flight {
-  Ticket spent = 0;     // serving cost on the CPU lane; 0: none
-  TransferId load = 0;  // 0: no load
+  Ticket scheduled = 0, prepared = 0;  // on the CPU lane; 0: not yet, or no time is spent
+  bool front_submitted = false;
+  TransferId load = 0;  // 0: none
+  bool load_failed = false;
   Ticket first_token = 0;
   Nanos end{};
 };
 
-std::vector<Point> after(const Session& s, const Flight& flight) {
-  if (flight.spent == 0) return {};
-  return {{s.cpu.get(), flight.spent}};
-}
+// One CPU turns to the requests in order: it schedules one, submits its front's forward pass,
+// prepares its load and starts it. What follows a load is submitted once the load has left the
+// engine's lane, while the CPU is at later requests.
+class RestoreRun {
+ public:
+  RestoreRun(Session& session, const RequestBatch& batch, ChunkRange loaded,
+             const ServingCost& cost)
+      : s_(session),
+        batch_(batch),
+        range_(loaded),
+        schedule_(nanos(cost.first_step_seconds)),
+        prepare_(nanos(cost.prepare_seconds_per_16_tokens * blocks_loaded() *
+                       (session.kv.block_tokens / 16.0))),
+        flights_(batch.requests.size()) {}
 
-Status spend(Session& s, Nanos duration, Flight& flight) {
-  if (duration.count() == 0) return {};
-  const auto ticket = s.cpu->submit({{}, Spend{duration}});
-  if (!ticket) return ticket.status();
-  flight.spent = *ticket;
-  return {};
-}
-
-void drain(Queue& queue) {
-  Completion done[16];
-  for (auto n = queue.reap(done); n.ok() && *n > 0; n = queue.reap(done)) continue;
-}
-
-Status submit_prefill(Session& s, const Request& request, std::uint32_t past,
-                      std::span<const Point> fences, Flight& flight) {
-  const PrefillRequest work = request.prefill(s, past);
-  const auto ticket = s.prefill->submit({&work, 1}, fences);
-  if (!ticket) return ticket.status();
-  flight.first_token = *ticket;
-  const Point by{&s.prefill->queue(), *ticket};
-  s.engine->note_write(request.blocks, by);
-  s.engine->note_read(request.blocks, by);
-  return {};
-}
-
-// Waits for the first tokens in order and takes each one's end.
-Status land(Session& s, std::vector<Flight>& flights, Nanos begin, Restore& result) {
-  for (Flight& flight : flights) {
-    if (Status e = s.prefill->finish(flight.first_token); !e.ok()) return e;
-    const Nanos ended = s.prefill->ended(flight.first_token);
-    flight.end = ended == Nanos{} ? s.device.now() : ended;
+  Result<Restore> run() {
+    const Nanos begin = s_.device.now();
+    if (Status e = drive_until([&] { return forwards_ == flights_.size(); }); !e.ok()) return e;
+    Restore result;
+    if (Status e = land_loads(result); !e.ok()) return e;
+    if (Status e = land_first_tokens(); !e.ok()) return e;
+    std::vector<Nanos> ends;
+    for (const Flight& flight : flights_) ends.push_back(flight.end - begin);
+    std::sort(ends.begin(), ends.end());
+    result.ttft = ends.back();
+    result.ttft_median = ends[(ends.size() - 1) / 2];
+    result.outside_layers = s_.prefill->times().outside_layers + schedule_ + prepare_;
+    return result;
   }
-  drain(*s.cpu);
-  std::vector<Nanos> ends;
-  for (const Flight& flight : flights) ends.push_back(flight.end - begin);
-  std::sort(ends.begin(), ends.end());
-  result.ttft = ends.back();
-  result.ttft_median = ends[(ends.size() - 1) / 2];
-  result.outside_layers = s.prefill->times().outside_layers;
-  return {};
-}
 
-// Waits until something of the engine's completes, or `also` does (then true).
-Result<bool> step_engine(Session& s, std::optional<Point> also) {
-  std::vector<Point> points;
-  if (also) points.push_back(*also);
-  const std::vector<Point> open = s.engine->open_points();
-  points.insert(points.end(), open.begin(), open.end());
-  const auto first = s.device.wait_any(points, kNever);
-  if (!first) return first.status();
-  if (Status e = s.engine->poll(); !e.ok()) return e;
-  return also && *first == 0;
-}
-
-// Lets the request's CPU time pass, while the loads of those before it go on.
-Status await_cpu(Session& s, const Flight& flight) {
-  if (flight.spent == 0) return {};
-  while (true) {
-    const auto passed = step_engine(s, Point{s.cpu.get(), flight.spent});
-    if (!passed || *passed) return passed.status();
+ private:
+  std::uint32_t chunk_tokens() const { return s_.kv.block_tokens * s_.spec.blocks_per_chunk; }
+  std::uint32_t blocks_loaded() const { return range_.count * s_.spec.blocks_per_chunk; }
+  std::uint32_t front_tokens() const {
+    return range_.count == 0 ? 0 : range_.first * chunk_tokens();
   }
-}
 
-// What a reader of the blocks fences on, once their copies have left the engine's lane.
-Result<std::vector<Point>> fences_when_submitted(Session& s, std::span<const BlockId> blocks) {
-  if (Status e = s.engine->poll(); !e.ok()) return e;
-  while (true) {
-    auto fences = s.engine->fences_for_read(blocks);
-    if (fences.code() != Code::busy) return fences;
-    if (const auto stepped = step_engine(s, {}); !stepped) return stepped.status();
+  // At least one token is always computed.
+  std::uint32_t past_after_load() const {
+    if (range_.count == 0) return 0;
+    return std::min((range_.first + range_.count) * chunk_tokens(), batch_.context_tokens - 1);
   }
-}
 
-std::span<const BlockId> loaded_blocks(const RequestBatch& batch, const Request& request) {
-  return std::span(request.blocks).first(batch.loaded_blocks);
-}
-
-// Starts the load, waits until it is submitted whole, and queues the rest's forward behind it.
-Status start_copy(Session& s, const RequestBatch& batch, const Request& request, Flight& flight) {
-  if (Status e = await_cpu(s, flight); !e.ok()) return e;
-  std::vector<Point> fences = after(s, flight);
-  if (!request.keys.empty()) {
-    const auto load = s.engine->load(request.keys, loaded_blocks(batch, request));
-    if (!load) return load.status();
-    flight.load = *load;
-    const auto ready = fences_when_submitted(s, loaded_blocks(batch, request));
-    if (!ready && ready.code() != Code::failed) return ready.status();
-    if (ready) fences.insert(fences.end(), ready->begin(), ready->end());
+  std::span<const BlockId> loaded_blocks(const Request& request) const {
+    return std::span(request.blocks)
+        .subspan(range_.first * s_.spec.blocks_per_chunk, blocks_loaded());
   }
-  return submit_prefill(s, request, batch.past_after_load(), fences, flight);
-}
 
-void add(Restore& to, const TransferResult& load, Interval& span) {
-  to.bytes_loaded += load.bytes;
-  to.regions_loaded += load.regions;
-  to.chunks_loaded += load.chunks - load.failed_chunks;
-  span.begin = std::min(span.begin, load.interval.begin);
-  span.end = std::max(span.end, load.interval.end);
-  to.load = span.end - span.begin;
-}
+  std::vector<Point> on_cpu(Ticket ticket) const {
+    if (ticket == 0) return {};
+    return {{s_.cpu.get(), ticket}};
+  }
 
-// A request whose load failed was given first-token work behind failed copies, which the device
-// aborted: it is recomputed from the start.
-Status recompute_failed(Session& s, const Request& request, Flight& flight) {
-  if (s.prefill->finish(flight.first_token).code == Code::lost) return {Code::lost, "device lost"};
-  if (Status e = submit_prefill(s, request, 0, {}, flight); !e.ok()) return e;
-  return s.prefill->finish(flight.first_token);
-}
+  // Does all that can be done without waiting.
+  Status drive() {
+    if (Status e = reap_cpu(); !e.ok()) return e;
+    if (Status e = s_.engine->poll(); !e.ok()) return e;
+    for (;;) {
+      Result<bool> progress = advance_forward();
+      if (progress && !*progress) progress = advance_cpu();
+      if (!progress || !*progress) return progress.status();
+    }
+  }
+
+  // The CPU's turn ends where the load has begun. False: it has to wait.
+  Result<bool> advance_cpu() {
+    if (turn_ == flights_.size()) return false;
+    Flight& flight = flights_[turn_];
+    const Request& request = batch_.requests[turn_];
+    if (range_.count == 0 && turn_ > forwards_) return false;
+    if (Status e = spend(schedule_, flight.scheduled); !e.ok()) return e;
+    if (front_tokens() > 0 && !flight.front_submitted) {
+      if (submitting_) return false;
+      const auto front =
+          submit(request, request.prefill_front(s_, front_tokens()), on_cpu(flight.scheduled));
+      if (!front) return front.status();
+      flight.front_submitted = true;
+    }
+    if (range_.count > 0) {
+      if (Status e = spend(prepare_, flight.prepared); !e.ok()) return e;
+      if (std::max(flight.scheduled, flight.prepared) > cpu_done_) return false;
+      if (Status e = start_load(request, flight); !e.ok()) return e;
+    }
+    ++turn_;
+    return true;
+  }
+
+  // Submits what follows the load of the next request, once that load is fenced on. False: nothing
+  // to submit yet.
+  Result<bool> advance_forward() {
+    if (submitting_ || forwards_ == turn_) return false;
+    const Request& request = batch_.requests[forwards_];
+    Flight& flight = flights_[forwards_];
+    std::vector<Point> fences = on_cpu(std::max(flight.scheduled, flight.prepared));
+    if (range_.count > 0) {
+      const auto load = s_.engine->fences_for_read(loaded_blocks(request));
+      if (load.code() == Code::busy) return false;
+      // Where a copy has failed already, nothing is worth waiting for: the pass will be repeated.
+      if (!load && load.code() != Code::failed) return load.status();
+      if (load) fences.insert(fences.end(), load->begin(), load->end());
+    }
+    if (Status e = submit_rest(request, past_after_load(), fences, flight); !e.ok()) return e;
+    ++forwards_;
+    return true;
+  }
+
+  Status submit_rest(const Request& request, std::uint32_t past, std::span<const Point> fences,
+                     Flight& flight) {
+    const auto ticket = submit(request, request.prefill(s_, past), fences);
+    if (ticket) flight.first_token = *ticket;
+    return ticket.status();
+  }
+
+  // While the compute lane is full, the CPU and the loads go on.
+  Result<Ticket> submit(const Request& request, const PrefillRequest& work,
+                        std::span<const Point> fences) {
+    submitting_ = true;
+    const auto ticket =
+        s_.prefill->submit({&work, 1}, fences, [this](Point point) { return drive_until(point); });
+    submitting_ = false;
+    if (!ticket) return ticket;
+    const Point by{&s_.prefill->queue(), *ticket};
+    s_.engine->note_write(request.blocks, by);
+    s_.engine->note_read(request.blocks, by);
+    return ticket;
+  }
+
+  Status spend(Nanos duration, Ticket& ticket) {
+    if (duration.count() == 0 || ticket != 0) return {};
+    const auto spent = s_.cpu->submit({{}, Spend{duration}});
+    if (spent) ticket = *spent;
+    return spent.status();
+  }
+
+  Status start_load(const Request& request, Flight& flight) {
+    const auto keys = std::span(request.keys).subspan(range_.first, range_.count);
+    const auto load = s_.engine->load(keys, loaded_blocks(request));
+    if (load) flight.load = *load;
+    return load.status();
+  }
+
+  Status reap_cpu() {
+    Completion done[16];
+    for (;;) {
+      const auto count = s_.cpu->reap(done);
+      if (!count) return count.status();
+      if (*count == 0) return {};
+      cpu_done_ = done[*count - 1].ticket;
+    }
+  }
+
+  // The points whose completion lets drive() go on.
+  std::vector<Point> open_points() const {
+    std::vector<Point> points = s_.engine->open_points();
+    if (turn_ < flights_.size()) {
+      const Ticket ticket = std::max(flights_[turn_].scheduled, flights_[turn_].prepared);
+      if (ticket > cpu_done_) points.push_back({s_.cpu.get(), ticket});
+    }
+    return points;
+  }
+
+  template <class Reached>
+  requires std::is_invocable_r_v<bool, Reached> Status drive_until(Reached reached) {
+    for (;;) {
+      if (Status e = drive(); !e.ok()) return e;
+      if (reached()) return {};
+      const auto waited = s_.device.wait_any(open_points(), kNever);
+      if (!waited) return waited.status();
+    }
+  }
+
+  Status drive_until(Point point) {
+    for (;;) {
+      if (Status e = drive(); !e.ok()) return e;
+      std::vector<Point> points{point};
+      const std::vector<Point> open = open_points();
+      points.insert(points.end(), open.begin(), open.end());
+      const auto first = s_.device.wait_any(points, kNever);
+      if (!first || *first == 0) return first.status();
+    }
+  }
+
+  Status land_loads(Restore& result) {
+    Interval span{kNever, Nanos{}};
+    for (Flight& flight : flights_) {
+      if (flight.load == 0) continue;
+      const auto ended = s_.engine->wait(flight.load, kNever);
+      if (!ended) return ended.status();
+      flight.load_failed = !ended->status.ok();
+      result.failed_loads += flight.load_failed ? 1 : 0;
+      result.bytes_loaded += ended->bytes;
+      result.regions_loaded += ended->regions;
+      result.chunks_loaded += ended->chunks - ended->failed_chunks;
+      span.begin = std::min(span.begin, ended->interval.begin);
+      span.end = std::max(span.end, ended->interval.end);
+      result.load = span.end - span.begin;
+    }
+    return {};
+  }
+
+  // In order. A request whose load failed was given work behind failed copies, which the device
+  // aborted: all but its front is computed again.
+  Status land_first_tokens() {
+    for (std::size_t i = 0; i < flights_.size(); ++i) {
+      Flight& flight = flights_[i];
+      Status ended = s_.prefill->finish(flight.first_token);
+      if (flight.load_failed && ended.code != Code::lost) {
+        ended = submit_rest(batch_.requests[i], front_tokens(), {}, flight);
+        if (ended.ok()) ended = s_.prefill->finish(flight.first_token);
+      }
+      if (!ended.ok()) return ended;
+      const Nanos at = s_.prefill->ended(flight.first_token);
+      flight.end = at == Nanos{} ? s_.device.now() : at;
+    }
+    return reap_cpu();
+  }
+
+  Session& s_;
+  const RequestBatch& batch_;
+  const ChunkRange range_;
+  const Nanos schedule_, prepare_;
+  std::vector<Flight> flights_;
+  std::size_t turn_ = 0;      // the request that the CPU is at
+  std::size_t forwards_ = 0;  // requests whose first token is submitted
+  bool submitting_ = false;   // a forward pass, which no other may be mixed with
+  Ticket cpu_done_ = 0;
+};
 
 }  // namespace
 
-Result<Restore> recompute(Session& s, const RequestBatch& batch, const ServingCost& cost) {
-  const Nanos begin = s.device.now();
-  std::vector<Flight> flights(batch.requests.size());
-  for (std::size_t i = 0; i < flights.size(); ++i) {
-    if (Status e = spend(s, nanos(cost.first_step_seconds), flights[i]); !e.ok()) return e;
-    const std::vector<Point> fences = after(s, flights[i]);
-    if (Status e = submit_prefill(s, batch.requests[i], 0, fences, flights[i]); !e.ok()) return e;
-  }
-  Restore result;
-  if (Status e = land(s, flights, begin, result); !e.ok()) return e;
-  result.outside_layers += nanos(cost.first_step_seconds);
-  return result;
+Result<Restore> restore(Session& session, const RequestBatch& batch, ChunkRange loaded,
+                        const ServingCost& cost) {
+  return RestoreRun(session, batch, loaded, cost).run();
 }
 
-Result<Restore> copy(Session& s, const RequestBatch& batch, const ServingCost& cost) {
-  const Nanos begin = s.device.now();
-  std::vector<Flight> flights(batch.requests.size());
-  for (Flight& flight : flights) {
-    if (Status e = spend(s, cost_of_load(cost, s, batch), flight); !e.ok()) return e;
-  }
-  for (std::size_t i = 0; i < flights.size(); ++i) {
-    if (Status e = start_copy(s, batch, batch.requests[i], flights[i]); !e.ok()) return e;
-  }
-  Restore result;
-  Interval span{kNever, Nanos{}};
-  for (std::size_t i = 0; i < flights.size(); ++i) {
-    if (flights[i].load == 0) continue;
-    const auto ended = s.engine->wait(flights[i].load, kNever);
-    if (!ended) return ended.status();
-    add(result, *ended, span);
-    if (ended->status.ok()) continue;
-    ++result.failed_loads;
-    if (Status e = recompute_failed(s, batch.requests[i], flights[i]); !e.ok()) return e;
-  }
-  if (Status e = land(s, flights, begin, result); !e.ok()) return e;
-  result.outside_layers += cost_of_load(cost, s, batch);
-  return result;
+Result<Restore> recompute(Session& session, const RequestBatch& batch, const ServingCost& cost) {
+  return restore(session, batch, {}, cost);
 }
 
-Status offload(Session& s, const RequestBatch& batch) {
-  for (const Request& request : batch.requests) {
-    if (request.keys.empty()) continue;
-    const auto id = s.engine->offload(request.keys, loaded_blocks(batch, request));
-    if (!id) return id.status();
-    const auto ended = s.engine->wait(*id, kNever);
-    if (!ended) return ended.status();
-    if (!ended->status.ok()) return ended->status;
-  }
-  return {};
-}
-
-Status wipe(Session& s, const RequestBatch& batch) {
-  if (!s.spec.backed) return {};
-  const auto ticket = s.scratch->submit({{}, Fill{{s.cache.get(), 0, s.kv.cache_bytes()}, 0xFF}});
-  if (!ticket) return ticket.status();
-  const Point by{s.scratch.get(), *ticket};
-  for (const Request& request : batch.requests) s.engine->note_write(request.blocks, by);
-  if (const auto waited = s.device.wait_any({&by, 1}, kNever); !waited) return waited.status();
-  drain(*s.scratch);
-  return {};
+Result<Restore> copy(Session& session, const RequestBatch& batch, const ServingCost& cost) {
+  const auto all = static_cast<std::uint32_t>(batch.requests.front().keys.size());
+  return restore(session, batch, {0, all}, cost);
 }
 
 }  // namespace kvroof

@@ -104,6 +104,17 @@ Status run_to_end(Device& device, Queue& queue, const Work& work) {
   }
 }
 
+Status drain(Queue& queue) {
+  Status first;
+  Completion done[16];
+  for (;;) {
+    const auto count = queue.reap(done);
+    if (!count) return count.status();
+    if (*count == 0) return first;
+    for (std::size_t i = 0; i < *count && first.ok(); ++i) first = done[i].status;
+  }
+}
+
 Status write_device(Session& s, Span to, std::span<const std::byte> from) {
   return in_pieces(from.size(), [&](std::uint64_t at, std::uint64_t bytes) {
     std::memcpy(s.staging->host().data(), from.data() + at, bytes);

@@ -47,6 +47,9 @@ Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& 
 // Submits one piece of work and waits for it; the lane must hold nothing else.
 Status run_to_end(Device& device, Queue& queue, const Work& work);
 
+// Reaps what has completed and returns the first failure among it.
+Status drain(Queue& queue);
+
 // Copies by way of the session's staging buffer, piece by piece; the device side must be backed.
 Status write_device(Session& session, Span to, std::span<const std::byte> from);
 Status read_device(Session& session, std::span<std::byte> to, Span from);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "suites/serving/kv_contents.h"
+
 namespace kvroof {
 namespace {
 
@@ -16,8 +18,8 @@ bool has(const std::vector<PlanKind>& plans, PlanKind plan) {
   return std::find(plans.begin(), plans.end(), plan) != plans.end();
 }
 
-Result<Restore> restore(Session& s, const RequestBatch& batch, PlanKind plan,
-                        const ServingCost& cost) {
+Result<Restore> run_plan(Session& s, const RequestBatch& batch, PlanKind plan,
+                         const ServingCost& cost) {
   if (plan == PlanKind::recompute) return recompute(s, batch, cost);
   if (Status e = wipe(s, batch); !e.ok()) return e;
   return copy(s, batch, cost);
@@ -25,7 +27,7 @@ Result<Restore> restore(Session& s, const RequestBatch& batch, PlanKind plan,
 
 Arm make_arm(Session& s, const GroupRun& run, const ServingCost& cost, PlanRuns& runs) {
   return [&s, &run, &cost, &runs]() -> Result<Observation> {
-    const auto done = restore(s, run.batch, runs.plan, cost);
+    const auto done = run_plan(s, run.batch, runs.plan, cost);
     if (!done) return done.status();
     runs.restores.push_back(*done);
     return Observation{seconds(done->ttft), {}};

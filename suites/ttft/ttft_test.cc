@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suite's outcomes, on a simulated device that breaks as planted.
+#include "suites/ttft/ttft.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "backends/sim/adapter.h"
+#include "backends/sim/test_profile.h"
+#include "transfer/test_faulty_device.h"
+
+namespace kvroof {
+namespace {
+
+using testing::HasSubstr;
+
+TtftOptions small_model() {
+  ModelShape shape;
+  shape.name = "small";
+  shape.layers = 2;
+  shape.hidden = 64;
+  shape.heads = 4;
+  shape.kv_heads = 2;
+  shape.head_dim = 16;
+  shape.intermediate = 96;
+  shape.vocab = 97;
+  shape.max_position = 4096;
+  return {.shape = shape};
+}
+
+ComparisonGroup both_plans(std::uint64_t context) {
+  GridPoint point;
+  point.context_tokens = context;
+  return {point, {PlanKind::recompute, PlanKind::copy}};
+}
+
+std::unique_ptr<Device> open_simulator() {
+  DeviceSpec spec;
+  spec.adapter = "sim";
+  spec.profile_text = sim::test_profile();
+  return std::move(*sim::open(spec));
+}
+
+std::vector<Case> run(FaultyDevice& device, const ComparisonGroup& group) {
+  return TtftSuite(device, small_model(), {&group, 1}).run(group);
+}
+
+TEST(TtftSuite, APlainRunIsOkAndReconcilesItsBytes) {
+  FaultyDevice device(open_simulator());
+  const std::vector<Case> cases = run(device, both_plans(1024));
+  ASSERT_EQ(cases.size(), 2u);
+  EXPECT_EQ(cases[0].outcome, Outcome::ok) << cases[0].reason;
+  EXPECT_EQ(cases[1].outcome, Outcome::ok) << cases[1].reason;
+}
+
+// The load lane's tickets: four chunks while verifying, then four a sample.
+constexpr Ticket kLastOfVerification = 4, kFirstOfSample = 5;
+
+TEST(TtftSuite, ALoadThatFailsInTheTimedRegionFailsTheCopyCaseAlone) {
+  FaultyDevice device(open_simulator());
+  device.faults.fails = [](QueueKind kind, Ticket ticket) {
+    return kind == QueueKind::copy_in && ticket == kFirstOfSample;
+  };
+  const std::vector<Case> cases = run(device, both_plans(1024));
+  ASSERT_EQ(cases.size(), 2u);
+  EXPECT_EQ(cases[0].outcome, Outcome::ok) << cases[0].reason;
+  EXPECT_EQ(cases[1].outcome, Outcome::failed);
+  EXPECT_THAT(cases[1].reason, HasSubstr("1 of 1 loads failed and were recomputed"));
+  EXPECT_TRUE(cases[1].metrics.empty());
+}
+
+TEST(TtftSuite, ALoadThatMovesNothingAndSaysItDidIsIncorrect) {
+  FaultyDevice device(open_simulator());
+  device.faults.fails = [](QueueKind kind, Ticket ticket) {
+    return kind == QueueKind::copy_in && ticket == kLastOfVerification;
+  };
+  device.faults.hides_failures = true;
+  const std::vector<Case> cases = run(device, both_plans(1024));
+  ASSERT_EQ(cases.size(), 2u);
+  EXPECT_EQ(cases[1].outcome, Outcome::incorrect);
+  EXPECT_THAT(cases[1].reason, HasSubstr("loaded KV differs from what was offloaded"));
+}
+
+}  // namespace
+}  // namespace kvroof
