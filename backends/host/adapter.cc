@@ -21,8 +21,10 @@ Result<std::unique_ptr<Device>> open(const DeviceSpec& spec) try {
                                      "\": this build's host takes no options"};
   }
   if (!spec.selector.empty() && spec.selector != "0") {
-    return Status{Code::unsupported, "this machine has one host device, not \"" + spec.selector +
-                                         "\": ask for host or host:0"};
+    const bool index = spec.selector.find_first_not_of("0123456789") == std::string::npos;
+    return Status{
+        index ? Code::unsupported : Code::invalid,
+        "this machine has one host device, not \"" + spec.selector + "\": ask for host or host:0"};
   }
   return std::unique_ptr<Device>(std::make_unique<HostDevice>(describe()));
 } catch (...) {

@@ -122,6 +122,7 @@ TEST(Adapter, RefusesUnknownOptionsAndOtherSelectors) {
   EXPECT_EQ(odd.code(), Code::invalid);
   EXPECT_NE(odd.status().text.find("colour"), std::string::npos);
   EXPECT_EQ(open({"host", "1", {}, ""}).code(), Code::unsupported);
+  EXPECT_EQ(open({"host", "x", {}, ""}).code(), Code::invalid);
   EXPECT_TRUE(open({"host", "0", {}, ""}));
 }
 

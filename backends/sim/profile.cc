@@ -178,8 +178,8 @@ AttentionRates ProfileReader::attention(JsonObject object) {
       read.kv_heads = shape.count("kv_heads");
       read.head_dim = shape.count("head_dim");
       read.seconds = curve(shape.object("latency"), "s");
-      if (read.heads < 1 || read.head_dim < 1) {
-        shape.fail("heads", "at least 1, and so must head_dim");
+      if (read.heads < 1 || read.kv_heads < 1 || read.head_dim < 1) {
+        shape.fail("heads", "at least 1, and so must kv_heads and head_dim");
       }
       shape.finish();
       rates.shapes.push_back(std::move(read));

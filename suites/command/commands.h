@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The subcommands of `kvroof`: what the command line says of each, and the function that runs it
-// and returns the exit code. Only command_line.cc knows how the line is parsed.
+// and returns the exit code. Only main.cc knows how the line is parsed.
 #pragma once
 #include <cstdint>
 #include <map>

@@ -47,7 +47,7 @@ Command devices_command(CLI::App& root, DevicesOptions& to) {
 Command models_command(CLI::App& root, ModelsOptions& to) {
   CLI::App* app = subcommand(root, "models", "Show models: geometry, KV bytes, FLOPs",
                              "kvroof models llama-3.1-8b path/to/config.json");
-  app->add_option("models", to.models, "Catalogue names or config.json paths (default: all)");
+  app->add_option("models", to.models, "Names or config.json paths (default: all)");
   app->add_flag("--json", to.json, "A list of objects instead of a table");
   return {app, [&to] { return show_models(to); }};
 }

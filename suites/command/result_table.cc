@@ -14,14 +14,8 @@ namespace {
 
 using Align = Table::Align;
 
+constexpr std::size_t kColumns = 80;     // of a terminal
 constexpr std::size_t kMostAnswers = 3;  // one series, three margins
-
-const Metric* find(const Case& one, std::string_view name) {
-  for (const auto& [key, metric] : one.metrics) {
-    if (key == name) return &metric;
-  }
-  return nullptr;
-}
 
 // Cases of one group, by plan.
 struct Group {
@@ -59,7 +53,7 @@ std::string text_of(const std::string& key, const Json& value) {
 const Metric* metric_of(const Group& group, const std::string& plan, std::string_view name) {
   const auto it = group.plans.find(plan);
   if (it == group.plans.end() || it->second->outcome != Outcome::ok) return nullptr;
-  return find(*it->second, name);
+  return find_metric(*it->second, name);
 }
 
 std::string time_text(const Metric* metric) {
@@ -76,8 +70,8 @@ std::string number_text(const Metric* metric, double factor) {
   return metric ? significant(*metric->median * factor) : "-";
 }
 
-std::string table_text(const std::vector<Group>& groups) {
-  const std::vector<std::string> names = varying(groups);
+// A row a group, with a column for each of `names` in front.
+Table table_of(std::span<const Group> groups, std::span<const std::string> names) {
   std::vector<Table::Column> columns;
   for (const std::string& name : names) {
     columns.push_back({name == "context_tokens" ? "context" : name, Align::right});
@@ -98,7 +92,35 @@ std::string table_text(const std::vector<Group>& groups) {
     row.push_back(number_text(metric_of(g, "copy", "link_share"), 100));
     table.add_row(std::move(row));
   }
-  return table.text();
+  return table;
+}
+
+// "batch 4, layout block_first": what a section's groups share.
+std::string heading(const Group& group, std::span<const std::string> names) {
+  std::string text;
+  for (const std::string& name : names) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} {}", name, text_of(name, group.params.value(name, Json())));
+  }
+  return text;
+}
+
+// One table where it is narrow enough, else one for each combination of what varies beside the
+// context.
+std::string table_text(const std::vector<Group>& groups) {
+  const std::vector<std::string> names = varying(groups);
+  const Table whole = table_of(groups, names);
+  if (whole.width() <= kColumns) return whole.text();
+  const auto others = std::span(names).subspan(1);
+  std::string text;
+  for (std::size_t begin = 0, end = 0; begin < groups.size(); begin = end) {
+    const std::string shared = heading(groups[begin], others);
+    while (end < groups.size() && heading(groups[end], others) == shared) ++end;
+    text += '\n' + wrap(shared) + '\n';
+    text +=
+        table_of(std::span(groups).subspan(begin, end - begin), std::span(names).first(1)).text();
+  }
+  return text;
 }
 
 // One line a reason and plan, with the contexts that it holds for.

@@ -110,6 +110,21 @@ Status read_grid(const RunOptions& options, Job& job) {
   return {};
 }
 
+// The record and Google Benchmark's own output must not overwrite each other.
+Status check_outputs(const RunOptions& options, const BenchmarkArguments& benchmark) {
+  namespace fs = std::filesystem;
+  if (options.out.empty()) return {Code::invalid, "--out: the name of a file is expected"};
+  std::error_code error;
+  const auto same = [&](const std::string& record) {
+    return fs::weakly_canonical(fs::absolute(record), error) ==
+           fs::weakly_canonical(fs::absolute(benchmark.output()), error);
+  };
+  if (benchmark.output().empty() || !(same(options.out) || same(options.out + ".part"))) return {};
+  return {Code::invalid, fmt::format("--benchmark_out: {} is where --out writes the record: give "
+                                     "another file",
+                                     benchmark.output())};
+}
+
 RunHeader make_header(const RunOptions& options, const Job& job) {
   RunHeader header;
   header.tool = tool_json();
@@ -240,6 +255,7 @@ int run_suites(const RunOptions& options) {
   Job job;
   const auto benchmark = BenchmarkArguments::parse(options.benchmark_arguments);
   if (!benchmark) return fail(kBadUsage, benchmark.status().text);
+  if (Status e = check_outputs(options, *benchmark); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_grid(options, job); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_seed(options, job); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_model(options, job); !e.ok()) return fail(kBadUsage, e.text);

@@ -95,6 +95,7 @@ Result<BenchmarkArguments> BenchmarkArguments::parse(std::span<const std::string
     if (flag->name == "benchmark_format") parsed.own_table_ = false;
     if (flag->name != "benchmark_out") continue;
     if (Status status = check_output(flag->value); !status.ok()) return status;
+    parsed.output_ = flag->value;
   }
   return parsed;
 }

@@ -33,6 +33,7 @@ class BenchmarkArguments {
 
   bool list_only() const { return list_only_; }  // --benchmark_list_tests
   bool own_table() const { return own_table_; }  // false: --benchmark_format takes the terminal
+  const std::string& output() const { return output_; }  // --benchmark_out; empty: none
 
   // Which of `groups` the filter selects, in order, by Google Benchmark's own matching. `invalid`
   // where it selects none or is no regular expression.
@@ -47,7 +48,7 @@ class BenchmarkArguments {
 
   std::vector<std::string> passed_on_;  // flags for the library, with their dashes
   std::vector<std::pair<std::string, std::string>> context_;
-  std::string filter_;
+  std::string filter_, output_;
   bool list_only_ = false, own_table_ = true;
 };
 

@@ -61,6 +61,13 @@ Json to_json(const Metric& metric) {
   return json;
 }
 
+const Metric* find_metric(const Case& one, std::string_view name) {
+  for (const auto& [key, metric] : one.metrics) {
+    if (key == name) return &metric;
+  }
+  return nullptr;
+}
+
 Json to_json(const Case& one) {
   Json json = {{"suite", one.suite},
                {"params", one.params},

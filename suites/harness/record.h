@@ -69,6 +69,9 @@ struct Case {
   std::vector<std::pair<std::string, Metric>> metrics;  // in the order in which they are shown
 };
 
+// Null where the case has no such metric.
+const Metric* find_metric(const Case& one, std::string_view name);
+
 enum class Verdict : std::uint8_t { found, none_in_range, below_smallest, inside_interval };
 
 constexpr std::string_view name(Verdict verdict) {

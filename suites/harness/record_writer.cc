@@ -29,6 +29,7 @@ Status check_target(const fs::path& file) {
     return Status{Code::invalid, "cannot write " + file.string() + ": " + why};
   };
   if (file.filename().empty()) return refuse("the name of a file is expected");
+  if (fs::is_symlink(file, error)) return refuse("it is a symbolic link to nothing");
   const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::exists(directory, error)) {
     return refuse("the directory " + directory.string() + " does not exist");

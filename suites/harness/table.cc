@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 namespace kvroof {
 namespace {
@@ -65,6 +66,12 @@ std::vector<std::size_t> Table::widths(std::size_t limit) const {
     --*widest;
   }
   return result;
+}
+
+std::size_t Table::width() const {
+  std::size_t total = kGap.size() * (columns_.empty() ? 0 : columns_.size() - 1);
+  for (const std::size_t column : widths(SIZE_MAX)) total += column;
+  return total;
 }
 
 std::string Table::text(std::size_t width) const {

@@ -20,6 +20,8 @@ class Table {
   // As many cells as columns; missing ones are empty.
   void add_row(std::vector<std::string> cells);
 
+  std::size_t width() const;  // of the longest line, with nothing cut
+
   // Header, a rule, rows; each line ends with '\n'. Where the whole is wider than `width`, the
   // widest left-aligned column is cut with an ellipsis; numbers are never cut.
   std::string text(std::size_t width = 80) const;

@@ -61,6 +61,13 @@ PrefillRequest Request::prefill_front(Session& session, std::uint32_t count) con
   return front;
 }
 
+std::uint64_t RequestBatch::device_bytes(const ModelShape& shape, const SessionSpec& spec,
+                                         std::uint64_t context_tokens, std::uint32_t batch) {
+  const std::uint64_t blocks = (context_tokens + spec.block_tokens - 1) / spec.block_tokens;
+  return batch * (context_tokens * sizeof(std::int32_t) + blocks * sizeof(BlockId) +
+                  shape.vocab * sizeof(float));
+}
+
 Result<RequestBatch> RequestBatch::create(Session& s, std::uint32_t context_tokens,
                                           std::uint32_t batch, std::uint64_t seed) {
   std::mt19937_64 random(seed);

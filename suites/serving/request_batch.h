@@ -32,6 +32,10 @@ struct RequestBatch {
   // At least one token is always computed: a request that is cached whole repeats its last token.
   std::uint32_t past_after_load() const { return std::min(cached_tokens, context_tokens - 1); }
 
+  // Device memory that create() will take: token ids, block tables and logits.
+  static std::uint64_t device_bytes(const ModelShape& shape, const SessionSpec& spec,
+                                    std::uint64_t context_tokens, std::uint32_t batch);
+
   // Random tokens (a different prefix for each request) and a random permutation of the cache's
   // blocks, both from `seed`.
   static Result<RequestBatch> create(Session& session, std::uint32_t context_tokens,

@@ -69,11 +69,13 @@ Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShap
   return session;
 }
 
-Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec) {
+Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec,
+            std::uint64_t request_bytes) {
   const KvLayout kv =
       make_kv_layout(shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
   const std::uint64_t fixed = prefill_weight_bytes(shape, spec.dtype) +
-                              prefill_activation_bytes(shape, spec.dtype, spec.step_tokens);
+                              prefill_activation_bytes(shape, spec.dtype, spec.step_tokens) +
+                              request_bytes;
   const auto usable = static_cast<std::uint64_t>(0.9 * static_cast<double>(info.memory_bytes));
   const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e9; };
   if (fixed + kv.cache_bytes() > usable) {
@@ -82,10 +84,11 @@ Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& 
                         "0.9 of the device's {:.2f} GB",
                         gb(kv.cache_bytes()), gb(fixed), gb(info.memory_bytes))};
   }
-  if (spec.host_tier_bytes > info.host_memory_bytes) {
-    return {Code::no_memory, fmt::format("needs a host tier of {:.2f} GB, and {:.2f} GB of host "
-                                         "memory may be taken",
-                                         gb(spec.host_tier_bytes), gb(info.host_memory_bytes))};
+  if (spec.host_tier_bytes + kStagingBytes > info.host_memory_bytes) {
+    return {Code::no_memory,
+            fmt::format("needs a host tier of {:.2f} GB beside {:.2f} GB of "
+                        "staging, and {:.2f} GB of host memory may be taken",
+                        gb(spec.host_tier_bytes), gb(kStagingBytes), gb(info.host_memory_bytes))};
   }
   return {};
 }

@@ -41,8 +41,9 @@ struct Session {
 };
 
 // Why a session of this size can't be had, or ok: the KV budget is 0.9 of the device's memory less
-// weights and activations.
-Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec);
+// weights, activations and what requests take (RequestBatch::device_bytes).
+Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec,
+            std::uint64_t request_bytes);
 
 // Submits one piece of work and waits for it; the lane must hold nothing else.
 Status run_to_end(Device& device, Queue& queue, const Work& work);

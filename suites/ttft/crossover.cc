@@ -22,13 +22,6 @@ struct Series {
   std::vector<Speedup> points;
 };
 
-const Metric* find(const Case& one, std::string_view name) {
-  for (const auto& [key, metric] : one.metrics) {
-    if (key == name) return &metric;
-  }
-  return nullptr;
-}
-
 // Params that may differ within a series: the context, and whether data moved, which follows it.
 Json series_params(const Case& one) {
   Json params = one.params;
@@ -40,7 +33,7 @@ Json series_params(const Case& one) {
 std::map<std::string, Series> collect(std::span<const Case> cases) {
   std::map<std::string, Series> all;
   for (const Case& one : cases) {
-    const Metric* speedup = find(one, "speedup");
+    const Metric* speedup = find_metric(one, "speedup");
     if (one.outcome != Outcome::ok || !speedup) continue;
     const Json params = series_params(one);
     Series& series = all[params.dump()];

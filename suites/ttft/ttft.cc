@@ -58,18 +58,24 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   return spec;
 }
 
+std::uint64_t TtftSuite::bytes_of_requests(const GridPoint& p) const {
+  return RequestBatch::device_bytes(options_.shape, own_spec(p), p.context_tokens, p.batch);
+}
+
 // On a real device, the largest of the sessions that fit: weights are made once for all of them.
 SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
   SessionSpec spec = own_spec(point);
   if (device_.info().virtual_time) return spec;
+  std::uint64_t request_bytes = bytes_of_requests(point);
   for (const ComparisonGroup& group : groups_) {
     if (!share_a_cache(group.point, point) || !whole_group_skipped(group.point).ok()) continue;
     const SessionSpec other = own_spec(group.point);
     spec.blocks = std::max(spec.blocks, other.blocks);
     spec.host_tier_bytes = std::max(spec.host_tier_bytes, other.host_tier_bytes);
     spec.step_tokens = std::max(spec.step_tokens, other.step_tokens);
+    request_bytes = std::max(request_bytes, bytes_of_requests(group.point));
   }
-  return fits(device_.info(), options_.shape, spec).ok() ? spec : own_spec(point);
+  return fits(device_.info(), options_.shape, spec, request_bytes).ok() ? spec : own_spec(point);
 }
 
 Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
@@ -88,7 +94,7 @@ Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
   if (p.kv_dtype == DType::bf16 && !info.bf16_unavailable.empty()) {
     return {Code::unsupported, info.bf16_unavailable};
   }
-  return fits(info, options_.shape, own_spec(p));
+  return fits(info, options_.shape, own_spec(p), bytes_of_requests(p));
 }
 
 Status TtftSuite::prepare(const GridPoint& point) {

@@ -37,6 +37,7 @@ class TtftSuite {
 
   SessionSpec own_spec(const GridPoint& point) const;
   SessionSpec shared_spec(const GridPoint& point) const;
+  std::uint64_t bytes_of_requests(const GridPoint& point) const;
   Status whole_group_skipped(const GridPoint& point) const;
   Status prepare(const GridPoint& point);
   Result<Ceilings> ceilings(DType dtype);

@@ -38,6 +38,8 @@ def config(**changes: object) -> dict[str, object]:
         ("sim:", 2, "sim"),
         ("sim:h100-sxm,speed=9", 2, "speed"),
         ("host:frobnicate=1", 2, "frobnicate"),
+        ("host:x", 2, "x"),
+        ("host:1", 3, "1"),
         ("", 2, "empty"),
         ("cuda:0", 3, "cuda"),
         ("cuda:9", 3, "cuda"),
@@ -145,6 +147,12 @@ def test_outputs_that_cannot_be_written(refused, tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     assert "folder" in refused(2, *good, "folder")
     assert "/dev/full" in refused(2, *good, "/dev/full")
+    assert "--out" in refused(2, *good, "")
+    (tmp_path / "link.json").symlink_to(tmp_path / "nothing.json")
+    assert "link.json" in refused(2, *good, "link.json")
+    (tmp_path / "link.json").unlink()
+    for other in ("out.json", "./out.json.part"):
+        assert "--benchmark_out" in refused(2, *good, "out.json", "--", f"--benchmark_out={other}")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder"]
 
 

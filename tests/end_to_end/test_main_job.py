@@ -178,10 +178,13 @@ def test_requests_of_a_batch_end_one_after_the_other(run, tmp_path: Path) -> Non
 
 
 def test_text_fits_a_terminal(run) -> None:
-    done = run(*HEADLINE)
-    assert max(len(line) for line in done.stdout.splitlines()) <= 80
-    for command in ("devices", "models"):
-        assert max(len(line) for line in run(command).stdout.splitlines()) <= 80
+    many = ["--batch", "1,2", "--layout", "block_first,layer_first", "--blocks-per-chunk", "8,16"]
+    sim = ["run", "ttft", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b", "--out", "o.json"]
+    helps = [[command, "--help"] for command in ("devices", "models", "run", "report")]
+    for words in (HEADLINE, [*sim, *many], ["devices"], ["models"], *helps):
+        done = run(*words)
+        assert done.returncode == 0, done.stderr
+        assert max(len(line) for line in done.stdout.splitlines()) <= 80, words
 
 
 def test_every_help_has_an_example(run) -> None:
