@@ -39,7 +39,7 @@ struct Attention {
   std::uint64_t q_row_bytes;
   PagedKv kv;
   std::uint32_t tokens, past, heads;
-  float scale;  // 1 / sqrt(head_dim) as a rule
+  float scale;  // positive; 1 / sqrt(head_dim) as a rule
 };
 
 // residual[t] += x[t] (skipped where x.buffer is null), then

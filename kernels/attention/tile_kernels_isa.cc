@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Specification: scores[i][j] = sum over l of q[i][l] * k[j][l]; weights = 2^(scores - max);
-// acc[i][c] += sum over j of weights[i][j] * v[j][c]; out = acc / sum of weights. The products go
-// through one register-blocked multiply(); compiled once for each instruction set, and calls
-// nothing of the standard library, whose inline functions the sets would share.
+// Specification: scores[i][j] = sum over l of q[i][l] * k[j][l]; weights = 2^(scale * scores -
+// max); acc[i][c] += sum over j of weights[i][j] * v[j][c]; out = acc / sum of weights. The
+// products go through one register-blocked multiply(); compiled once for each instruction set, and
+// calls nothing of the standard library, whose inline functions the sets would share.
 #include "kernels/attention/tile_kernels.h"
 #include "kernels/portable/bf16.h"
 #include "kernels/portable/exp2.h"
@@ -52,10 +52,10 @@ inline void multiply(const float* a, std::uint64_t a_stride, const float* b, std
 }
 
 template <class T>
-void load_query(const void* in, float scale, std::uint32_t head_dim, float* out) {
+void load_query(const void* in, std::uint32_t head_dim, float* out) {
   const T* from = static_cast<const T*>(in);
 #pragma omp simd
-  for (std::uint32_t i = 0; i < head_dim; ++i) out[i] = to_float(from[i]) * scale;
+  for (std::uint32_t i = 0; i < head_dim; ++i) out[i] = to_float(from[i]);
 }
 
 template <class T>
@@ -69,11 +69,19 @@ void pack_keys(const void* const* rows, std::uint32_t count, std::uint32_t head_
 }
 
 template <class T>
-void pack_value(const void* row, std::uint32_t head_dim, std::uint32_t width, float* out) {
-  const T* from = static_cast<const T*>(row);
+void pack_values(const void* const* rows, std::uint32_t count, std::uint32_t head_dim,
+                 std::uint32_t width, std::uint64_t column, float* out) {
+  for (std::uint32_t j = 0; j < count; ++j, out += kPanel) {
+    const T* from = static_cast<const T*>(rows[j]);
+    float* to = out;
+    for (std::uint32_t c = 0; c < width; c += kPanel, to += column) {
+      const std::uint32_t left = c < head_dim ? head_dim - c : 0;
+      const std::uint32_t present = left < kPanel ? left : kPanel;
 #pragma omp simd
-  for (std::uint32_t i = 0; i < head_dim; ++i) out[i] = to_float(from[i]);
-  for (std::uint32_t i = head_dim; i < width; ++i) out[i] = 0.0f;
+      for (std::uint32_t i = 0; i < present; ++i) to[i] = to_float(from[c + i]);
+      for (std::uint32_t i = present; i < kPanel; ++i) to[i] = 0.0f;
+    }
+  }
 }
 
 void scores(const float* queries, std::uint32_t rows, const float* panels,
@@ -87,15 +95,15 @@ void scores(const float* queries, std::uint32_t rows, const float* panels,
   }
 }
 
-void soften(float* row, std::uint32_t visible, std::uint32_t count, std::uint32_t width, float* acc,
-            float* maximum, float* sum) {
+void soften(float* row, float scale, std::uint32_t visible, std::uint32_t count,
+            std::uint32_t width, float* acc, float* maximum, float* sum) {
   float top = *maximum;
 #pragma omp simd reduction(max : top)
-  for (std::uint32_t j = 0; j < visible; ++j) top = row[j] > top ? row[j] : top;
+  for (std::uint32_t j = 0; j < visible; ++j) top = row[j] * scale > top ? row[j] * scale : top;
   float total = 0;
 #pragma omp simd reduction(+ : total)
   for (std::uint32_t j = 0; j < visible; ++j) {
-    const float weight = exp2_near(row[j] - top);
+    const float weight = exp2_near(row[j] * scale - top);
     row[j] = weight;
     total += weight;
   }
@@ -111,10 +119,10 @@ void soften(float* row, std::uint32_t visible, std::uint32_t count, std::uint32_
 }
 
 void weigh(const float* weights, std::uint32_t rows, const float* values, std::uint32_t count,
-           std::uint32_t width, float* acc) {
-  for (std::uint32_t c = 0; c < width; c += kPanel) {
+           std::uint32_t width, std::uint64_t column, float* acc) {
+  for (std::uint32_t c = 0; c < width; c += kPanel, values += column) {
     for (std::uint32_t i = 0; i < rows; i += kRows) {
-      multiply<true>(weights + i * kKeyBlock, kKeyBlock, values + c, width, count,
+      multiply<true>(weights + i * kKeyBlock, kKeyBlock, values, kPanel, count,
                      acc + i * static_cast<std::uint64_t>(width) + c, width);
     }
   }
@@ -130,8 +138,8 @@ void finish(const float* acc, float sum, std::uint32_t head_dim, void* out) {
 
 template <class T>
 constexpr TileKernels table() {
-  return {kPanel, kRows,  load_query<T>, pack_keys<T>, pack_value<T>,
-          scores, soften, weigh,         finish<T>};
+  return {kPanel,         kRows,  1,      load_query<T>, pack_keys<T>,
+          pack_values<T>, scores, soften, weigh,         finish<T>};
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/portable/isa.h"
 
+#include <algorithm>
+
 namespace kvroof {
 
 bool runs_here(Isa isa) {
@@ -11,14 +13,13 @@ bool runs_here(Isa isa) {
       return runs_here(Isa::avx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
              __builtin_cpu_supports("avx512vl");
+    case Isa::avx512_bf16:
+      return runs_here(Isa::avx512) && __builtin_cpu_supports("avx512bf16");
     default:
       return true;
   }
 }
 
-Isa best_isa() {
-  if (runs_here(Isa::avx512)) return Isa::avx512;
-  return runs_here(Isa::avx2) ? Isa::avx2 : Isa::baseline;
-}
+Isa best_isa() { return *std::find_if(kIsas.rbegin(), kIsas.rend(), runs_here); }
 
 }  // namespace kvroof

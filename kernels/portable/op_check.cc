@@ -105,6 +105,7 @@ struct Checker {
     if (op.q_row_bytes % element != 0 || op.q_row_bytes < row) {
       return refuse("attention", "q_row_bytes must hold a row of q in whole elements");
     }
+    if (!(op.scale > 0)) return refuse("attention", "scale must be positive");
     const Bytes positions = Bytes{op.past} + op.tokens;
     if (Status status = check_kv("attention", op.kv, positions, op.heads); !status.ok()) {
       return status;

@@ -5,9 +5,15 @@ set(KVROOF_ISA_FLAGS_baseline "")
 set(KVROOF_ISA_FLAGS_avx2 -mavx2 -mfma)
 set(KVROOF_ISA_FLAGS_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
     -mprefer-vector-width=512)
+set(KVROOF_ISA_FLAGS_avx512_bf16 ${KVROOF_ISA_FLAGS_avx512} -mavx512bf16)
 
 function(kvroof_per_isa target)
-  foreach(isa baseline avx2 avx512)
+  kvroof_for_isas(${target} "baseline;avx2;avx512" ${ARGN})
+endfunction()
+
+# kvroof_for_isas(TARGET "isa;..." file.cc ...): for these sets alone.
+function(kvroof_for_isas target isas)
+  foreach(isa ${isas})
     add_library(${target}_${isa} OBJECT ${ARGN})
     target_link_libraries(${target}_${isa} PRIVATE kvroof_flags)
     target_compile_definitions(${target}_${isa} PRIVATE KVROOF_ISA=${isa})
