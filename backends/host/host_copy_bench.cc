@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the copy lanes reach through the seam, against the best copy of as many threads that this
 // process can do without it. Lane and baselines take turns, so that a noisy machine disturbs both.
-//   ratio = lane_GBps / best_memcpy_GBps, both medians over the passes; the aim is 0.90.
+//   ratio = the least, over the baselines, of the median over the rounds of baseline / lane time;
+// the aim is 0.90. The rates beside it are medians of their own.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kPassBytes = 512 * kMiB;
 constexpr std::uint64_t kSubmissionBytes = 32 * kMiB;  // a chunk of 16 blocks of 2 MiB
-constexpr int kPasses = 9;
+constexpr int kPasses = 15;
 
 double seconds_of(const std::function<void()>& act) {
   const auto begin = std::chrono::steady_clock::now();
@@ -127,6 +128,7 @@ void copy_lane(benchmark::State& state, QueueKind kind) {
   constexpr SharedOut::Copy kCopies[] = {stream_copy, paged_stream, libc_copy};
   const auto region_bytes = static_cast<std::uint64_t>(state.range(0)) * kMiB;
   std::vector<double> lane, best(std::size(kCopies));
+  double ratio = 0;
   for (auto _ : state) {
     std::vector<std::vector<double>> plain(std::size(kCopies));
     lane.clear();
@@ -134,7 +136,12 @@ void copy_lane(benchmark::State& state, QueueKind kind) {
       lane.push_back(rig.pass(region_bytes));
       for (std::size_t i = 0; i < plain.size(); ++i) plain[i].push_back(baseline.run(kCopies[i]));
     }
-    for (std::size_t i = 0; i < plain.size(); ++i) best[i] = median(plain[i]);
+    ratio = 1e9;
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      best[i] = median(plain[i]);
+      for (int pass = 0; pass < kPasses; ++pass) plain[i][pass] /= lane[pass];
+      ratio = std::min(ratio, median(plain[i]));
+    }
     state.SetIterationTime(median(lane));
   }
   const auto rate = [](double seconds) { return kPassBytes / seconds / 1e9; };
@@ -142,7 +149,7 @@ void copy_lane(benchmark::State& state, QueueKind kind) {
   state.counters["stream_GBps"] = rate(best[0]);
   state.counters["paged_GBps"] = rate(best[1]);
   state.counters["memcpy_GBps"] = rate(best[2]);
-  state.counters["ratio"] = *std::min_element(best.begin(), best.end()) / median(lane);
+  state.counters["ratio"] = ratio;
 }
 
 BENCHMARK_CAPTURE(copy_lane, in, QueueKind::copy_in)
