@@ -135,8 +135,7 @@ constexpr std::array kFlags = {
     GridFlag{"plan", "how a prefix comes back: recompute, copy, hybrid", set_plan},
     GridFlag{"pipeline", "what waits for a load: request, layer", set_pipeline},
     GridFlag{"link", "native, pcie4x16, or a rate: 20GB/s", set_link},
-    GridFlag{"serving-cost", "CPU time a request: none, vllm, or seconds",
-             set_serving_cost},
+    GridFlag{"serving-cost", "CPU time a request: none, vllm, or seconds", set_serving_cost},
 };
 
 }  // namespace
