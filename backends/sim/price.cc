@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 
 #include "backends/sim/errors.h"
@@ -80,6 +81,14 @@ const AttentionShape* nearest_attention(const AttentionRates& rates, const Atten
   return nearest;
 }
 
+std::string head_sizes(const AttentionRates& rates) {
+  std::set<int> sizes;
+  for (const AttentionShape& shape : rates.shapes) sizes.insert(static_cast<int>(shape.head_dim));
+  std::string text;
+  for (const int size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return text;
+}
+
 // FLOP/s that a table's shape reaches on one causal prefill of `tokens`, within its range.
 double attention_rate(const AttentionShape& shape, double tokens) {
   const double n = std::clamp(tokens, shape.seconds.first_x(), shape.seconds.last_x());
@@ -97,7 +106,8 @@ Result<Price> price_of(const Profile& profile, const Attention& op) {
     const AttentionShape* const shape = nearest_attention(rates->second, op);
     if (shape == nullptr) {
       return unsupported("The device profile has no attention rates for head size " +
-                         std::to_string(op.kv.head_dim) + "; choose another model or profile.");
+                         std::to_string(op.kv.head_dim) + ", only for " +
+                         head_sizes(rates->second) + "; choose another model or profile.");
     }
     rate = attention_rate(*shape, length);
   }

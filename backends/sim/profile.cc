@@ -3,6 +3,8 @@
 #include "backends/sim/profile.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
 
 #include "backends/sim/errors.h"
@@ -19,6 +21,7 @@ struct Range {
 constexpr Range kPositive{1e-300, kUnbounded};
 constexpr Range kNotNegative{0, kUnbounded};
 constexpr Range kShare{1e-300, 1};
+constexpr Range kDerate{1, kUnbounded};  // a factor on durations, which can only lengthen them
 
 // Collects the weakest basis of all figures that durations depend on.
 class ProfileReader {
@@ -41,10 +44,23 @@ class ProfileReader {
   Basis weakest_ = Basis::measured;
 };
 
-void check_fastest(const std::optional<Curve>& curve, double limit, const std::string& path) {
+std::string gigabytes(double rate) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g GB/s", rate * 1e-9);
+  return text.data();
+}
+
+void check_at_most(double rate, const std::string& path, double limit, const std::string& what) {
+  if (rate <= limit) return;
+  throw ProfileError("'" + path + "' is " + gigabytes(rate) + ", but must be at most " + what +
+                     " of " + gigabytes(limit));
+}
+
+void check_fastest(const std::optional<Curve>& curve, double limit, const std::string& path,
+                   const std::string& direction) {
   if (!curve) return;
   for (const Point2& point : curve->points) {
-    if (point.y > limit) throw ProfileError("'" + path + "' has a rate above that of its link");
+    check_at_most(point.y, path, limit, "'link." + direction + "'");
   }
 }
 
@@ -53,17 +69,14 @@ void check_fastest(const std::optional<Curve>& curve, double limit, const std::s
 void check_links(const Profile& profile) {
   const LinkProfile& link = profile.link;
   const double peak = link.peak.value, in = link.in.value, out = link.out.value;
-  if (in > peak) throw ProfileError("'link.in' must be at most 'link.peak'");
-  if (out > peak) throw ProfileError("'link.out' must be at most 'link.peak'");
-  for (double total : {link.total_dma.value, link.total_kernel.value}) {
-    if (total > in + out) {
-      throw ProfileError("'link.total_dma' and 'link.total_kernel' must be at most in plus out");
-    }
-  }
+  check_at_most(in, "link.in", peak, "'link.peak'");
+  check_at_most(out, "link.out", peak, "'link.peak'");
+  check_at_most(link.total_dma.value, "link.total_dma", in + out, "in plus out");
+  check_at_most(link.total_kernel.value, "link.total_kernel", in + out, "in plus out");
   constexpr const char* kMethods[] = {"dma", "batch", "kernel"};
   for (std::size_t i = 0; i < profile.copy.size(); ++i) {
-    check_fastest(profile.copy[i].in, in, std::string("copy.") + kMethods[i] + ".in");
-    check_fastest(profile.copy[i].out, out, std::string("copy.") + kMethods[i] + ".out");
+    check_fastest(profile.copy[i].in, in, std::string("copy.") + kMethods[i] + ".in", "in");
+    check_fastest(profile.copy[i].out, out, std::string("copy.") + kMethods[i] + ".out", "out");
   }
 }
 
@@ -90,7 +103,8 @@ Value ProfileReader::value(JsonObject& parent, const char* key, const char* unit
   object.finish();
   if (value.unit != unit) object.fail("unit", std::string("'") + unit + "'");
   if (value.low < range.least) {
-    object.fail("low", range.least > 0 ? "above zero" : "zero or more");
+    const bool derate = range.least == 1;
+    object.fail("low", derate ? "1 or more" : range.least > 0 ? "above zero" : "zero or more");
   }
   if (value.high > range.most) object.fail("high", "at most 1");
   if (value.low > value.value) object.fail("low", "at most the value");
@@ -202,10 +216,10 @@ LinkProfile ProfileReader::link(JsonObject object) {
 }
 
 Derates ProfileReader::derates(JsonObject object) {
-  Derates derates{.gemm = value(object, "gemm", "1"),
-                  .attention = value(object, "attention", "1"),
-                  .memory = value(object, "memory", "1"),
-                  .copy = value(object, "copy", "1")};
+  Derates derates{.gemm = value(object, "gemm", "1", kDerate),
+                  .attention = value(object, "attention", "1", kDerate),
+                  .memory = value(object, "memory", "1", kDerate),
+                  .copy = value(object, "copy", "1", kDerate)};
   object.finish();
   return derates;
 }

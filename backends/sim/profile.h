@@ -46,7 +46,7 @@ struct AttentionRates {
   std::optional<Value> efficiency;
 };
 
-// Factors on durations that are named and argued for, or 1.
+// Factors on durations that are named and argued for, each 1 or more.
 struct Derates {
   Value gemm, attention, memory, copy;
 };

@@ -116,6 +116,11 @@ const Breakage kBreakages[] = {
        for (const char* key : {"low", "value", "high"}) j["link"]["peak"][key] = 5e9;
      },
      "'link.in'"},
+    {"derate_that_quickens",
+     [](Json& j) {
+       for (const char* key : {"low", "value", "high"}) j["derates"]["gemm"][key] = 0.5;
+     },
+     "'derates.gemm.low' must be 1 or more"},
     {"total_above_both",
      [](Json& j) {
        for (const char* key : {"low", "value", "high"}) j["link"]["total_dma"][key] = 21e9;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace kvroof {
 namespace {
 
@@ -83,6 +85,11 @@ TEST_F(OpCheckTest, ShapesThatMakeNoSenseAreRefused) {
   EXPECT_EQ(check_op(a).code, Code::invalid);
   a = attention();
   a.kv.token_stride = 63;
+  EXPECT_EQ(check_op(a).code, Code::invalid);
+  a = attention();
+  a.scale = 0;
+  EXPECT_EQ(check_op(a).code, Code::invalid);
+  a.scale = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(check_op(a).code, Code::invalid);
   RopeAppend r = rope();
   r.kv.head_dim = 7;

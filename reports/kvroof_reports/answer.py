@@ -143,7 +143,13 @@ def reasons(cases: list[Case]) -> str:
 
 
 def _basis(series: Series) -> str:
-    parts = [_interval_sentence(series), _share_sentence(series), _scaled_sentence(series)]
+    parts = [
+        _interval_sentence(series),
+        _width_sentence(series),
+        _cost_sentence(series),
+        _share_sentence(series),
+        _scaled_sentence(series),
+    ]
     missed = sum(case.outcome != "ok" for case in series.cases)
     if missed:
         parts.append(
@@ -168,6 +174,24 @@ def _interval_sentence(series: Series) -> str:
         "" if with_interval == len(speedups) else f" at {with_interval} of {len(speedups)} contexts"
     )
     return f"{word}; in brackets the 95 % interval ({source}){some}."
+
+
+def _width_sentence(series: Series) -> str:
+    wide = [
+        p.context for p in series.paired if any(_stayed_wide(c) for c in p.point.cases.values())
+    ]
+    if not wide:
+        return ""
+    at = join([tokens(context) for context in wide])
+    return f"At {at} tokens an interval stayed wider than was asked: take those as rough."
+
+
+def _stayed_wide(case: Case) -> bool:
+    return any(metric.samples_enough is False for metric in case.metrics.values())
+
+
+def _cost_sentence(series: Series) -> str:
+    return f"Serving cost: {series.serving_cost}." if series.basis in MODELLED else ""
 
 
 def _share_sentence(series: Series) -> str:

@@ -40,7 +40,7 @@ class AnswerTest(unittest.TestCase):
         )
         self.assertEqual(
             found.answer,
-            "Copying wins at every context tried, from 1,024 tokens up: 2.0x at 1,024 tokens, "
+            "Copying wins at every context tried, from 1,024 tokens up: 2.00x at 1,024 tokens, "
             "20.6x at 102,400.",
         )
         self.assertTrue(found.basis.startswith("Modelled (basis: published); no interval."))
@@ -50,23 +50,23 @@ class AnswerTest(unittest.TestCase):
         found = self.only([*pair(256, 0.5, 1.0), *pair(4096, 1.0, 3.0)])
         self.assertEqual(
             found.answer,
-            "Recomputing wins at every context tried, 256 to 4,096 tokens; it is faster by 2.0x at "
-            "256 tokens, 3.0x at 4,096.",
+            "Recomputing wins at every context tried, 256 to 4,096 tokens; it is faster by 2.00x "
+            "at 256 tokens, 3.00x at 4,096.",
         )
 
     def test_crossover_inside_the_range(self) -> None:
         found = self.only([*pair(256, 0.5, 1.0), *pair(1024, 2.0, 1.0), *pair(4096, 8.0, 1.0)])
         self.assertEqual(
             found.answer,
-            "Copying wins from 1,024 tokens up: 2.0x at 1,024 tokens, 8.0x at 4,096. Below that, "
-            "recomputing wins at 256 tokens (0.50x).",
+            "Copying wins from 1,024 tokens up: 2.00x at 1,024 tokens, 8.00x at 4,096. Below that, "
+            "recomputing wins at 256 tokens (0.500x).",
         )
 
     def test_a_win_that_does_not_last_is_no_crossover(self) -> None:
         found = self.only([*pair(256, 2.0, 1.0), *pair(1024, 0.5, 1.0)])
         self.assertTrue(found.answer.startswith("No crossover in range:"), found.answer)
-        self.assertIn("recomputing wins at 1,024 tokens (0.50x)", found.answer)
-        self.assertIn("copying wins at 256 tokens (2.0x)", found.answer)
+        self.assertIn("recomputing wins at 1,024 tokens (0.500x)", found.answer)
+        self.assertIn("copying wins at 256 tokens (2.00x)", found.answer)
 
     def test_an_interval_around_one_is_no_win(self) -> None:
         cases = [*pair(256, 1.01, 1.0, spread=0.05, basis="measured")]
@@ -74,14 +74,14 @@ class AnswerTest(unittest.TestCase):
         found = self.only(cases, device=HOST)
         self.assertTrue(found.answer.startswith("Copying wins from 1,024 tokens up"), found.answer)
         self.assertIn(
-            "neither wins for certain at 256 tokens (1.01x; 0.96x to 1.06x)", found.answer
+            "neither wins for certain at 256 tokens (1.01x; 0.959x to 1.06x)", found.answer
         )
         self.assertIn("95 % interval (bootstrap)", found.basis)
 
     def test_single_context(self) -> None:
         found = self.only(pair(4096, 3.0, 1.0))
         self.assertEqual(
-            found.answer, "At 4,096 tokens, the only context tried, copying wins by 3.0x."
+            found.answer, "At 4,096 tokens, the only context tried, copying wins by 3.00x."
         )
         found = self.only([*pair(4096, 3.0, 1.0), skipped(8192, "copy", "No room.")])
         self.assertIn("the only context with both results", found.answer)
@@ -111,7 +111,7 @@ class AnswerTest(unittest.TestCase):
         found = self.only(cases, device=HOST, model=LLAMA_1B)
         self.assertIn("KV of llama-3.2-1b (4 of 16 layers, f32)", found.question)
         self.assertIn("the host CPU, AMD EPYC 7B13 (measured)", found.question)
-        self.assertIn("10.0x (9.8x to 10.2x)", found.answer)
+        self.assertIn("10.0x (9.80x to 10.2x)", found.answer)
         self.assertIn("Scaled to all layers (modelled, basis: calibrated)", found.basis)
         self.assertIn(
             "recompute 4.00 s (3.92 to 4.08 s) and copy 400 ms (392 to 408 ms)", found.basis
@@ -122,6 +122,25 @@ class AnswerTest(unittest.TestCase):
         found = self.answers(cases)
         self.assertEqual(len(found), 2)
         self.assertIn("With batch 8.", found[1].question)
+
+    def test_the_serving_cost_of_a_modelled_run_is_told(self) -> None:
+        cases = pair(1024, 2.0, 1.0, params={**PARAMS, "serving_cost": "vllm"})
+        self.assertIn("Serving cost: vllm.", self.only(cases).basis)
+        measured = pair(1024, 2.0, 1.0, spread=0.02, basis="measured")
+        self.assertNotIn("Serving cost", self.only(measured, device=HOST).basis)
+
+    def test_an_interval_that_stayed_wide_is_told(self) -> None:
+        cases = [*pair(256, 2.0, 1.0, spread=0.3, basis="measured")]
+        cases += pair(1024, 2.0, 1.0, spread=0.02, basis="measured")
+        cases[0]["metrics"]["ttft"]["samples_enough"] = False
+        found = self.only(cases, device=HOST)
+        self.assertIn("At 256 tokens an interval stayed wider than was asked", found.basis)
+
+    def test_a_profile_of_ones_own_is_named(self) -> None:
+        device = {**H100, "spec": "sim:/tmp/mine.json"}
+        self.assertIn(
+            "on h100-sxm, mine.json (", self.only(pair(1, 2.0, 1.0), device=device).question
+        )
 
     def test_the_weakest_basis_is_the_basis(self) -> None:
         cases = [*pair(1024, 2.0, 1.0), *pair(2048, 2.0, 1.0, basis="datasheet")]

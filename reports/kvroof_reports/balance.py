@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kvroof_reports.rows import MODELLED
 from kvroof_reports.series import Series
-from kvroof_reports.text import aside, digits, rate, times, tokens
+from kvroof_reports.text import aside, digits, percent, rate, times, tokens
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,8 @@ class Balance:
     link_rate: float  # bytes/s that the load reached
     prefill_seconds: float
     load_seconds: float
+    copy_seconds: float  # TTFT by copy
+    speedup: float
 
     @property
     def flops_per_byte(self) -> float:
@@ -30,6 +32,11 @@ class Balance:
     def pi(self) -> float:
         """Prefill time over link time of the same tokens."""
         return self.prefill_seconds / self.load_seconds
+
+    @property
+    def rest(self) -> float:
+        """The share of a copy's TTFT that is not its load."""
+        return max(0.0, 1 - self.load_seconds / self.copy_seconds)
 
 
 def balance_of(series: Series) -> Balance | None:
@@ -43,7 +50,14 @@ def balance_of(series: Series) -> Balance | None:
         load_seconds, prefill_seconds = copy.value("load_time"), recompute.metrics["ttft"].value
         if flop_rate and link_rate and load_seconds:
             return Balance(
-                point.context, series, flop_rate, link_rate, prefill_seconds, load_seconds
+                context=point.context,
+                series=series,
+                flop_rate=flop_rate,
+                link_rate=link_rate,
+                prefill_seconds=prefill_seconds,
+                load_seconds=load_seconds,
+                copy_seconds=copy.metrics["ttft"].value,
+                speedup=pair.speedup.value,
             )
     return None
 
@@ -72,7 +86,10 @@ def comparison(host: Series, gpu: Series) -> str | None:
         f"{_rates(theirs)}: the CPU's balance is {_apart(ours, theirs)} the GPU's. "
         f"Prefill takes {times(ours.pi)} as long as moving its KV on the CPU at "
         f"{tokens(ours.context)} tokens, {times(theirs.pi)} on the GPU at "
-        f"{tokens(theirs.context)}: copying wins {says}."
+        f"{tokens(theirs.context)}: copying wins {says}. The "
+        f"speedups there are {times(ours.speedup)} and {times(theirs.speedup)}: beside the load, a "
+        "copy's TTFT holds the forward of what was not loaded, the last token at least, "
+        f"{percent(ours.rest)} of it on the CPU and {percent(theirs.rest)} on the GPU."
     )
 
 

@@ -41,6 +41,19 @@ class Check:
     ran: bool = True
 
 
+GATES = (
+    f"Gates on recompute allow {100 * RECOMPUTE_RANGE[0]:+.0f} % to "
+    f"{100 * RECOMPUTE_RANGE[1]:+.0f} % outside the published band; those on copy "
+    f"{100 * COPY_RANGE[0]:+.0f} % to {100 * COPY_RANGE[1]:+.0f} %, and "
+    f"{1e3 * COPY_SLACK_SECONDS:g} ms up to {short_tokens(SHORT_CONTEXT)}. "
+    "The speedup is gated at "
+    + " and ".join(
+        f"{short_tokens(at)} ({a:g}x to {b:g}x)" for at, (a, b) in SPEEDUP_RANGES.items()
+    )
+    + " alone; a modelled device's derates must all be 1."
+)
+
+
 def outside(value: float, band: Interval) -> float:
     """Return how far a value is outside a band, as a signed share of the nearer edge."""
     low, high = band
@@ -76,7 +89,7 @@ def _point_checks(point: Point, published: PublishedPoint) -> Iterator[Check]:
         yield _ttft_check(point, "copy", published.copy, COPY_RANGE)
     if point.context in SPEEDUP_RANGES:
         low, high = SPEEDUP_RANGES[point.context]
-        expected = f"{times(low)} to {times(high)}"
+        expected = f"{low:g}x to {high:g}x"
         speedup = point.speedup
         if speedup is None:
             yield Check(f"speedup at {name}", "never run", expected, False, ran=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from kvroof_reports import style
 from kvroof_reports.answer import Answer, answer
 from kvroof_reports.balance import comparison, measured_and_modelled
-from kvroof_reports.claim import checks_of
+from kvroof_reports.claim import GATES, checks_of
 from kvroof_reports.document import Block, Document, Picture, Section, picture
 from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context
 from kvroof_reports.published import Published, load_published, published_for
@@ -49,7 +49,10 @@ def build(records: Sequence[Record]) -> Document:
     by_record = [(record, series_of(record)) for record in records]
     every = [series for _, group in by_record for series in group]
     answers = [a for record, group in by_record for a in _answers(record, group)]
-    sections = [_series_section(i + 1, s, published_for(s, known)) for i, s in enumerate(every)]
+    sections = [
+        _series_section(i + 1, series, _heading(series, every), published_for(series, known))
+        for i, series in enumerate(every)
+    ]
     sections += [*_beside(every), *_missing(records), Section("How the numbers came about", _HOW)]
     sections += [_provenance(record) for record in records]
     return Document(_title(records), tuple(answers), tuple(sections))
@@ -71,9 +74,22 @@ def _answers(record: Record, group: list[Series]) -> list[Answer]:
     return [Answer(asked, f"No answer: {record.path.name} holds no case of the ttft suite.", "")]
 
 
-def _series_section(number: int, series: Series, published: Published | None) -> Section:
+def _heading(series: Series, every: Sequence[Series]) -> str:
+    """Return the series' own title, with its file where another one's would read the same."""
+    title = _title_of(series)
+    alike = sum(_title_of(other) == title for other in every) > 1
+    return f"{title} ({series.record.path.name})" if alike else title
+
+
+def _title_of(series: Series) -> str:
     what = f"{series.subject}, {series.label}" if series.label else series.subject
-    title = f"{what} on {series.device}, {standing(series.basis)}"
+    cost = f", serving cost {series.serving_cost}" if series.serving_cost != "none" else ""
+    return f"{what} on {series.device}, {standing(series.basis)}{cost}"
+
+
+def _series_section(
+    number: int, series: Series, title: str, published: Published | None
+) -> Section:
     blocks: list[Block] = list(_pictures(number, series, published))
     if any(case.outcome == "ok" for case in series.cases):
         tables = (case_table(series), scaled_table(series), crossover_table(series))
@@ -144,8 +160,7 @@ def _gates(series: Series, published: Published) -> list[Block]:
         text += f" These do not: {misses}."
     if len(ran) < len(checks):
         text += f" {len(checks) - len(ran)} more belong to points that were never run."
-    cost = series.params.get("serving_cost", "none")
-    text += f" The run's serving cost is {cost}; the published figures have their engine's own."
+    text += f" {GATES} The published figures have their engine's own serving cost."
     source = (
         f"Published: {published.name}, {published.source_url}. {published.setting}. "
         f"{published.how_read}"

@@ -93,7 +93,7 @@ class TwoRunsTest(Reporting):
 
     def test_answers_come_before_figures_and_carry_their_basis(self) -> None:
         head = self.html().split("<section>")[0]
-        self.assertIn("2.0x at 1,024 tokens, 21.0x at 102,400", head)
+        self.assertIn("2.00x at 1,024 tokens, 21.0x at 102,400", head)
         self.assertIn("Modelled (basis: published); no interval.", head)
         self.assertIn("Measured; in brackets the 95 % interval (bootstrap).", head)
 
@@ -111,12 +111,16 @@ class TwoRunsTest(Reporting):
     def test_the_balance_follows_from_the_records(self) -> None:
         # 1.4e10 FLOP a token in 0.5 s for 1,024 tokens; 131,072 bytes a token in 0.02 s.
         self.assertIn("(28.7 TFLOP/s over 6.71 GB/s)", self.html())
+        self.assertIn("0.0 % of it on the CPU and 0.0 % on the GPU", self.html())
         self.assertIn("25.0x as long as moving its KV on the CPU", self.html())
         self.assertIn("copying wins by about as much on both", self.html())
 
     def test_gates_of_points_that_were_not_run_are_told_apart(self) -> None:
         # Of 10 recompute, 11 copy, 2 speedup gates and a derate: 2, 3, 2 and 1 were run.
         self.assertIn("8 of 8 gates of this comparison hold.", self.html())
+        self.assertIn(
+            "Gates on recompute allow -18 % to +5 % outside the published band", self.html()
+        )
         self.assertIn("16 more belong to points that were never run.", self.html())
 
     def test_crossovers_and_unmoved_bytes_are_told(self) -> None:
@@ -160,6 +164,12 @@ class OtherRunsTest(Reporting):
     def test_without_a_case_there_is_still_a_report(self) -> None:
         self.assertEqual(self.report(self.file("none.json", []))[0], 0)
         self.assertIn("No answer: none.json holds no case of the ttft suite.", self.html())
+
+    def test_runs_that_read_the_same_are_told_apart_by_their_files(self) -> None:
+        self.report(self.file("one.json", GPU), self.file("two.json", GPU))
+        titles = re.findall(r"<h2>(.*?)</h2>", self.html())
+        self.assertIn("one.json", titles[0])
+        self.assertIn("two.json", titles[1])
 
     def test_one_bad_file_writes_nothing(self) -> None:
         bad = document(GPU)

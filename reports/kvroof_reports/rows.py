@@ -89,6 +89,13 @@ class Record:
         return str(self.device["name"]).removesuffix(" (modelled)")
 
     @property
+    def profile_file(self) -> str:
+        """The user's own profile that a simulated device was made from; empty: the catalogue's."""
+        adapter, _, profile = str(self.device.get("spec", "")).partition(":")
+        file = profile.split(",")[0]
+        return Path(file).name if adapter == "sim" and file.endswith(".json") else ""
+
+    @property
     def whole_layers(self) -> int | None:
         """How many layers the model has, however many of them ran."""
         return self.model.get("full_layers") or self.model.get("layers")

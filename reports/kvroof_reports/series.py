@@ -89,8 +89,14 @@ class Series:
     @property
     def device(self) -> str:
         """The device as a title names it."""
+        name, profile = self.record.device_name, self.record.profile_file
         on_host = self.record.device["backend"] == "host"
-        return f"the host CPU, {self.record.device_name}" if on_host else self.record.device_name
+        return f"the host CPU, {name}" if on_host else f"{name}, {profile}" if profile else name
+
+    @property
+    def serving_cost(self) -> str:
+        """The serving engine's CPU time that a modelled run adds."""
+        return str(self.params.get("serving_cost", "none"))
 
     @property
     def paired(self) -> list[Pair]:

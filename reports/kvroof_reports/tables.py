@@ -76,7 +76,7 @@ def crossover_table(series: Series) -> Table | None:
     """Return from where on copying wins by each margin; None where the run did not conclude."""
     rows = tuple(
         cells(
-            times(c.margin),
+            f"{c.margin:g}x",
             str(c.params.get("plan", "copy")),
             f"{tokens(c.context)} tokens" if c.context else "–",
             Cell(_VERDICTS[c.verdict], interval(c.ci95, "tokens")),
@@ -153,6 +153,7 @@ def published_table(series: Series, published: Published) -> Table:
                 *_against(point.ttft("copy"), reference.copy),
                 times(speedup.value) if speedup else "not run",
                 f"{times(reference.speedup[0])} to {times(reference.speedup[1])}",
+                outside_text(outside(speedup.value, reference.speedup)) if speedup else "–",
             )
         )
     return Table(
@@ -169,6 +170,7 @@ def published_table(series: Series, published: Published) -> Table:
             "error",
             f"speedup, {word}",
             "published",
+            "error",
         ),
         tuple(rows),
         frozenset(),

@@ -16,14 +16,12 @@ def digits(value: float) -> str:
         return f"{value:,.0f}"
     if size >= 9.995:
         return f"{value:.1f}"
-    return f"{value:.2f}" if size >= 0.9995 or size == 0 else f"{value:.3g}"
+    return f"{value:.2f}" if size >= 0.9995 or size == 0 else f"{value:#.3g}"
 
 
 def times(value: float) -> str:
-    """Return a factor as in 20.6x; around and below 1 with the digits that tell it from 1."""
-    if value < 0.1:
-        return f"{value:.2g}x"
-    return f"{value:,.0f}x" if value >= 99.5 else f"{value:.{1 if value >= 1.1 else 2}f}x"
+    """Return a factor with three digits, as in 1.95x, 20.6x and 1,234x; small ones with two."""
+    return f"{value:.2g}x" if value < 0.1 else f"{digits(value)}x"
 
 
 def tokens(count: float) -> str:

@@ -70,7 +70,7 @@ Command run_command(CLI::App& root, RunOptions& to) {
   app->add_option("--device", to.device, "host, sim:h100-sxm, sim:profile.json, cuda:0")
       ->required();
   app->add_option("--model", to.model, "A catalogue name, or a config.json's path")->required();
-  app->add_option("--out", to.out, "The result file")->required();
+  app->add_option("--out", to.out, "The result file; required, but not to list");
   app->add_option("--layers", to.layers, "Run only this many of the model's layers");
   app->add_option("--seed", to.seed, "Of weights, tokens, block order and sampling")
       ->capture_default_str();

@@ -74,15 +74,16 @@ std::vector<std::string> to_row(const ModelShape& s) {
 void print_table(const std::vector<ModelShape>& shapes) {
   Table table({{"model", Table::Align::left},
                {"layers"},
-               {"heads/kv x dim"},
+               {"q/kv x dim"},
                {"body 1e9"},
                {"KV B/tok"},
                {"region KiB"},
                {"FLOP/KV B"}});
   for (const ModelShape& shape : shapes) table.add_row(to_row(shape));
   fmt::print(
-      "{}\nKV and regions in bf16, 16-token blocks, block_first/layer_first; FLOP per KV\n"
-      "byte of the first {} tokens. --json has every dtype and the whole geometry.\n",
+      "{}\nHeads of queries/KV x their size; KV and regions in bf16, 16-token blocks,\n"
+      "block_first/layer_first; FLOP per KV byte of the first {} tokens.\n"
+      "--json has every dtype and the whole geometry.\n",
       table.text(), kContext);
 }
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "suites/harness/table.h"
@@ -15,6 +17,7 @@ namespace {
 using Align = Table::Align;
 
 constexpr std::size_t kColumns = 80;     // of a terminal
+constexpr double kAboveCeiling = 1.005;  // a share; what is measured wavers
 constexpr std::size_t kMostAnswers = 3;  // one series, three margins
 
 // Cases of one group, by plan.
@@ -61,7 +64,8 @@ std::string time_text(const Metric* metric) {
   std::string text = milliseconds(*metric->median);
   if (metric->ci95) {
     const double half = relative_half_width(*metric->ci95, *metric->median);
-    text += fmt::format(" ±{}%", significant(100 * half, 2));
+    const bool wide = metric->samples_enough == false;
+    text += fmt::format(" ±{}%{}", significant(100 * half, 2), wide ? "!" : "");
   }
   return text;
 }
@@ -168,24 +172,72 @@ std::string_view kind_of(const DeviceInfo& device) {
   return device.virtual_time ? "modelled" : name(device.basis);
 }
 
+// Shares above a ceiling: whichever of the two figures is wrong, the reader must hear of it.
+std::string above_ceiling_text(std::span<const Case> cases) {
+  constexpr std::pair<const char*, const char*> kShares[] = {{"mfu", "compute peak"},
+                                                             {"link_share", "link's peak"}};
+  std::string text;
+  for (const auto& [metric, ceiling] : kShares) {
+    double most = 0;
+    for (const Case& one : cases) {
+      const Metric* share = find_metric(one, metric);
+      if (share) most = std::max(most, *share->median);
+    }
+    if (most <= kAboveCeiling) continue;
+    text += wrap(fmt::format("Warning: {} {}% of the {}: the rate or the peak is wrong.", metric,
+                             significant(100 * most), ceiling)) +
+            '\n';
+  }
+  return text;
+}
+
+// What "!" behind an interval means, where one stands there.
+std::string wide_text(std::span<const Case> cases) {
+  for (const Case& one : cases) {
+    for (const auto& [key, metric] : one.metrics) {
+      if (metric.samples_enough == false) {
+        return wrap(
+                   "! the 95 % interval stayed wider than was asked of the samples: take the "
+                   "figure as rough, or run again on a quiet machine") +
+               '\n';
+      }
+    }
+  }
+  return {};
+}
+
+std::string heading_text(const ResultHeading& heading, std::span<const Case> cases) {
+  const ModelShape& shape = heading.shape;
+  const DeviceInfo& device = heading.device;
+  const std::string layers = heading.full_layers == 0
+                                 ? fmt::format("{}", shape.layers)
+                                 : fmt::format("{} of {}", shape.layers, heading.full_layers);
+  std::string text = fmt::format("Time to first token, {}, {} layers", shape.name, layers);
+  text += fmt::format("\non {}: {}", heading.spec, device.name);
+  text += fmt::format("\nbasis {}", name(device.basis));
+  if (!device.virtual_time) return text + '\n';
+  text += ": modelled, no interval";
+  if (!cases.empty()) {
+    text += "; serving cost " + cases.front().params.at("serving_cost").get<std::string>();
+  }
+  return text + '\n';
+}
+
 }  // namespace
 
-std::string result_text(const DeviceInfo& device, const ModelShape& shape,
-                        std::uint32_t full_layers, std::span<const Case> cases,
+std::string result_text(const ResultHeading& heading, std::span<const Case> cases,
                         std::span<const Answer> answers) {
-  const std::string layers = full_layers == 0 ? fmt::format("{}", shape.layers)
-                                              : fmt::format("{} of {}", shape.layers, full_layers);
-  std::string text = fmt::format("Time to first token, {}, {} layers, on {}\nbasis {}{}\n",
-                                 shape.name, layers, device.name, name(device.basis),
-                                 device.virtual_time ? ": modelled, no interval" : "");
+  std::string text = heading_text(heading, cases);
   if (cases.empty()) return text + "No case was run.\n";
   text += table_text(group(cases));
   text += not_ok_text(cases);
+  text += wide_text(cases);
+  text += above_ceiling_text(cases);
   if (answers.size() > kMostAnswers) {
     return text + fmt::format("{} crossovers are in the result file's answers.\n", answers.size());
   }
   for (const Answer& answer : answers) {
-    text += fmt::format("{}: {}\n", kind_of(device), answer_text(answer));
+    text += fmt::format("{}: {}\n", kind_of(heading.device), answer_text(answer));
   }
   return text;
 }

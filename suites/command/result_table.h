@@ -11,11 +11,16 @@
 
 namespace kvroof {
 
-// Fits 80 columns. `full_layers`: the model's own where `shape` was cut to fewer, else 0. One row a
-// comparison group, in the order of `cases`; skipped, failed and incorrect cases are listed with
-// their reasons below.
-std::string result_text(const DeviceInfo& device, const ModelShape& shape,
-                        std::uint32_t full_layers, std::span<const Case> cases,
+struct ResultHeading {
+  std::string spec;  // the device as it was asked for
+  const DeviceInfo& device;
+  const ModelShape& shape;
+  std::uint32_t full_layers;  // the model's own where `shape` was cut to fewer, else 0
+};
+
+// Fits 80 columns. One row a comparison group, in the order of `cases`; skipped, failed and
+// incorrect cases are listed with their reasons below, and so are figures above a ceiling.
+std::string result_text(const ResultHeading& heading, std::span<const Case> cases,
                         std::span<const Answer> answers);
 
 }  // namespace kvroof

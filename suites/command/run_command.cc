@@ -4,9 +4,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "backends/registry/registry.h"
 #include "suites/catalog/catalog.h"
@@ -113,7 +115,8 @@ Status read_grid(const RunOptions& options, Job& job) {
 // The record and Google Benchmark's own output must not overwrite each other.
 Status check_outputs(const RunOptions& options, const BenchmarkArguments& benchmark) {
   namespace fs = std::filesystem;
-  if (options.out.empty()) return {Code::invalid, "--out: the name of a file is expected"};
+  if (benchmark.list_only()) return {};
+  if (options.out.empty()) return {Code::invalid, "--out: the name of a result file is expected"};
   std::error_code error;
   const auto same = [&](const std::string& record) {
     return fs::weakly_canonical(fs::absolute(record), error) ==
@@ -132,7 +135,7 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
   header.started = utc_now();
   header.seed = job.seed;
   header.system = system_json(read_system_info());
-  header.device = device_json(job.device->info());
+  header.device = device_json(job.device->info(), options.device);
   header.model = model_json(job.shape, job.full_layers);
   return header;
 }
@@ -175,16 +178,21 @@ class Runner {
       add(report, one);
       cases_.push_back(std::move(one));
     }
-    progress_->end(status_.ok() ? name_of_worst(made.size()) : "not written", made.size());
+    progress_->end(status_.ok() ? outcomes(made.size()) : "not written", made.size());
     return report;
   }
 
-  std::string_view name_of_worst(std::size_t last) const {
-    Outcome worst = Outcome::ok;
-    for (std::size_t i = cases_.size() - last; i < cases_.size(); ++i) {
-      worst = std::max(worst, cases_[i].outcome);
+  // Of the last cases: "ok" where all are, else "recompute ok, copy skipped".
+  std::string outcomes(std::size_t last) const {
+    const auto made = std::span(cases_).last(last);
+    const auto same = [&](const Case& one) { return one.outcome == made.front().outcome; };
+    if (std::ranges::all_of(made, same)) return std::string(name(made.front().outcome));
+    std::vector<std::string> parts;
+    for (const Case& one : made) {
+      parts.push_back(
+          fmt::format("{} {}", one.params.at("plan").get<std::string>(), name(one.outcome)));
     }
-    return kvroof::name(worst);
+    return fmt::format("{}", fmt::join(parts, ", "));
   }
 
   static void add(GroupReport& report, const Case& one) {
@@ -242,8 +250,8 @@ int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments
   const std::vector<Answer> answers = crossovers(runner.cases());
   if (Status e = writer->finish(answers, utc_now()); !e.ok()) return fail(kBadUsage, e.text);
   if (benchmark.own_table()) {
-    fmt::print(
-        "{}", result_text(job.device->info(), job.shape, job.full_layers, runner.cases(), answers));
+    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers};
+    fmt::print("{}", result_text(heading, runner.cases(), answers));
     fmt::print("Result file: {}\n", options.out);
   }
   return exit_code(runner.cases());

@@ -39,7 +39,8 @@ Status set_names(std::vector<T>& axis, std::string_view text, std::initializer_l
   for (const std::string_view part : split(text, ',')) {
     const auto at = std::find(names.begin(), names.end(), part);
     if (at == names.end()) {
-      return invalid(fmt::format("{} is none of {}", in_quotes(part), fmt::join(names, ", ")));
+      return invalid(fmt::format("{} is not known, expected one of {}", in_quotes(part),
+                                 fmt::join(names, ", ")));
     }
     const T value = *(all.begin() + (at - names.begin()));
     if (std::find(chosen.begin(), chosen.end(), value) != chosen.end()) {
@@ -96,7 +97,8 @@ Status set_serving_cost(Grid& grid, std::string_view text) {
     const auto [stop, error] = std::from_chars(text.data(), end, cost.first_step_seconds);
     const bool in_range = cost.first_step_seconds > 0 && cost.first_step_seconds <= 60;
     if (error != std::errc() || stop != end || !in_range) {
-      return invalid(in_quotes(text) + " is none of none, vllm, or seconds (above 0, up to 60)");
+      return invalid(in_quotes(text) +
+                     " is not known, expected none, vllm or seconds (above 0, up to 60)");
     }
   }
   grid.serving_cost = cost;
@@ -105,7 +107,7 @@ Status set_serving_cost(Grid& grid, std::string_view text) {
 
 Status set_preset(Grid& grid, std::string_view text) {
   if (text != "quick" && text != "full")
-    return invalid(in_quotes(text) + " is none of quick, full");
+    return invalid(in_quotes(text) + " is not known, expected quick or full");
   grid = {};
   if (text == "quick") return {};
   grid.context_tokens.clear();
@@ -118,24 +120,24 @@ Status set_preset(Grid& grid, std::string_view text) {
 }
 
 constexpr std::array kFlags = {
-    GridFlag{"grid", "a preset of all axes: quick or full", set_preset},
-    GridFlag{"context", "tokens, k = 1024: 1k,10k or 10k,20k,...,100k",
+    GridFlag{"grid", "preset of all axes: quick (these defaults), full", set_preset},
+    GridFlag{"context", "tokens: 10k (10240),20k,...,100k [1k,10k,100k]",
              set_counts<std::uint64_t, 1, kMaxContext, &Grid::context_tokens>},
-    GridFlag{"batch", "requests restored at once: 1,8",
+    GridFlag{"batch", "requests restored at once [1]",
              set_counts<std::uint32_t, 1, kMaxSequences, &Grid::batch>},
-    GridFlag{"live", "sequences that decode meanwhile: 0,8",
+    GridFlag{"live", "decoding meanwhile; above 0 is skipped [0]",
              set_counts<std::uint32_t, 0, kMaxSequences, &Grid::live>},
-    GridFlag{"kv-dtype", "element type of the KV cache: bf16, f32, fp8, int8", set_kv_dtype},
-    GridFlag{"block-tokens", "tokens a block: 16,64",
+    GridFlag{"kv-dtype", "bf16, f32; fp8, int8 are skipped [bf16]", set_kv_dtype},
+    GridFlag{"block-tokens", "tokens a block [16]",
              set_counts<std::uint32_t, 1, kMaxBlockTokens, &Grid::block_tokens>},
-    GridFlag{"blocks-per-chunk", "blocks a chunk: 1,4,16",
+    GridFlag{"blocks-per-chunk", "blocks a chunk [16]",
              set_counts<std::uint32_t, 1, kMaxChunkBlocks, &Grid::blocks_per_chunk>},
-    GridFlag{"layout", "of a block: block_first, layer_first", set_layout},
-    GridFlag{"copy", "how bytes are moved: dma, batch, kernel, staged", set_copy},
-    GridFlag{"plan", "how a prefix comes back: recompute, copy, hybrid", set_plan},
-    GridFlag{"pipeline", "what waits for a load: request, layer", set_pipeline},
-    GridFlag{"link", "native, pcie4x16, or a rate: 20GB/s", set_link},
-    GridFlag{"serving-cost", "CPU time a request: none, vllm, or seconds", set_serving_cost},
+    GridFlag{"layout", "of a block: block_first, layer_first [block_first]", set_layout},
+    GridFlag{"copy", "dma; batch, kernel, staged are skipped [dma]", set_copy},
+    GridFlag{"plan", "recompute,copy; hybrid is skipped [recompute,copy]", set_plan},
+    GridFlag{"pipeline", "request; layer is skipped [request]", set_pipeline},
+    GridFlag{"link", "native; pcie4x16, 20GB/s are skipped [native]", set_link},
+    GridFlag{"serving-cost", "CPU time a request: none, vllm, or seconds [none]", set_serving_cost},
 };
 
 }  // namespace

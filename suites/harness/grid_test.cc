@@ -78,11 +78,11 @@ TEST(Grid, ErrorsNameFlagValueAndWhatIsExpected) {
   EXPECT_EQ(refused({{"context", "1k,0"}}),
             "--context: '0' is not a whole number from 1 to 16777216 (10k means 10240)");
   EXPECT_EQ(refused({{"plan", "copy,teleport"}}),
-            "--plan: 'teleport' is none of recompute, copy, hybrid");
+            "--plan: 'teleport' is not known, expected one of recompute, copy, hybrid");
   EXPECT_EQ(refused({{"layout", "block_first,block_first"}}),
             "--layout: 'block_first' is given twice");
   EXPECT_EQ(refused({{"context", "1k,1024"}}), "--context: 1024 is given twice");
-  EXPECT_EQ(refused({{"grid", "huge"}}), "--grid: 'huge' is none of quick, full");
+  EXPECT_EQ(refused({{"grid", "huge"}}), "--grid: 'huge' is not known, expected quick or full");
   EXPECT_THAT(refused({{"link", "isa"}}), AllOf(HasSubstr("--link: 'isa'"), HasSubstr("pcie4x16")));
   EXPECT_THAT(refused({{"serving-cost", "-1"}}), HasSubstr("--serving-cost: '-1'"));
   EXPECT_THAT(refused({{"kv-dtype", "i32"}}), HasSubstr("--kv-dtype: 'i32'"));

@@ -26,7 +26,7 @@ Json tool_json() {
           {"build", build}};
 }
 
-Json device_json(const DeviceInfo& info) {
+Json device_json(const DeviceInfo& info, std::string_view spec) {
   Json json = {{"backend", info.backend},
                {"name", info.name},
                {"driver", info.driver},
@@ -37,6 +37,7 @@ Json device_json(const DeviceInfo& info) {
                {"basis", name(info.basis)},
                {"virtual_time", info.virtual_time},
                {"peaks", peaks_json(info.peaks)}};
+  if (!spec.empty()) json["spec"] = spec;
   if (!info.bf16_unavailable.empty()) json["bf16_unavailable"] = info.bf16_unavailable;
   if (info.link_now) json["link"]["now"] = link_json(*info.link_now);
   if (info.link_best) json["link"]["best"] = link_json(*info.link_best);

@@ -100,7 +100,10 @@ std::string significant(double value, int digits) {
   return fmt::format("{:.{}f}", rounded, std::max(0, digits - 1 - magnitude));
 }
 
-std::string milliseconds(double seconds) { return significant(seconds * 1e3); }
+std::string milliseconds(double seconds) {
+  const double shown = seconds * 1e3;
+  return shown < 999.5 ? significant(shown) : fmt::format("{:.0f}", shown);
+}
 
 std::string token_count(std::uint64_t tokens) {
   if (tokens > 0 && tokens % 1024 == 0) return fmt::format("{}k", tokens / 1024);

@@ -34,7 +34,7 @@ class Table {
 };
 
 std::string significant(double value, int digits = 3);  // "0.0123", "51.3", "12300"; "-" for NaN
-std::string milliseconds(double seconds);               // "12.3" for 0.0123, no unit
+std::string milliseconds(double seconds);               // "12.3" for 0.0123, "6225" for 6.2251
 std::string token_count(std::uint64_t tokens);          // "10k" for 10240, "1000" for 1000
 std::string byte_count(std::uint64_t bytes);            // "2 MiB", "12.5 GiB", "100 B"
 

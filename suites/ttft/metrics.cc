@@ -32,6 +32,10 @@ class PlanMetrics {
     return measured_metric(unit, std::move(samples), runs_.enough);
   }
 
+  void constant(const char* name, const char* unit, double value) {
+    case_.metrics.emplace_back(name, modelled_metric(unit, value));
+  }
+
   void count(const char* name, const char* unit, std::uint64_t value) {
     case_.metrics.emplace_back(name, count_metric(unit, value));
   }
@@ -70,6 +74,7 @@ void add_recompute(const Session& s, const Ceilings& roofs, const GroupRun& run,
                        static_cast<double>(run.batch.requests.size());
   to.add("mfu", "ratio", [&](const Restore& r) { return flops / seconds(r.ttft) / roofs.flops; });
   to.add("flop_rate", "FLOP/s", [&](const Restore& r) { return flops / seconds(r.ttft); });
+  to.constant("compute_ceiling", "FLOP/s", roofs.flops);
   to.count("flops", "FLOP", static_cast<std::uint64_t>(std::llround(flops)));
 }
 
@@ -87,6 +92,7 @@ void add_load(const Ceilings& roofs, const GroupRun& run, const Restore& last, P
   to.add("copy_bandwidth", "bytes/s", [&](const Restore& r) { return bytes / seconds(r.load); });
   to.add("link_share", "ratio",
          [&](const Restore& r) { return bytes / seconds(r.load) / roofs.link_in; });
+  to.constant("link_ceiling", "bytes/s", roofs.link_in);
 }
 
 void add_verification(const Verification& seen, PlanMetrics& to, Case& made) {
