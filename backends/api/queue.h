@@ -50,6 +50,13 @@ struct Regions {
   CopyMethod method = CopyMethod::dma;
 };
 
+// Ops in order as one piece of work, the whole list `times` times: what a captured graph is to a
+// device. The first failure ends it. Gather and scatter are submitted on their own.
+struct OpRun {
+  std::span<const Op> ops;  // at least one
+  std::uint32_t times = 1;  // at least one
+};
+
 struct Fill {
   Span span;
   std::uint8_t value = 0;
@@ -68,7 +75,7 @@ struct Spend {
 // Fences first, then the body. Everything that Work points to is copied before submit returns.
 struct Work {
   std::span<const Point> fences;
-  std::variant<Regions, Op, Fill, Hold, Spend> body;
+  std::variant<Regions, Op, OpRun, Fill, Hold, Spend> body;
 };
 
 // One in-order lane. One thread at a time may use a queue; different queues may be used at once.

@@ -163,13 +163,55 @@ void a_bad_index_fails_and_aborts(Rig& rig) {
   }
 }
 
-constexpr Check kRefusals[] = {{"ops_refuse_short_spans", ops_refuse_short_spans}};
+// residual += x, three times over; the norm's output doesn't matter here.
+void a_run_repeats_its_ops_in_order(Rig& rig) {
+  const auto x = upload<float>(rig, {1, 2, 3, 4}), residual = upload<float>(rig, {10, 20, 30, 40});
+  const auto weight = upload<float>(rig, {1, 1, 1, 1}), out = upload<float>(rig, {0, 0, 0, 0});
+  const Op add = Norm{all(*x), all(*residual), all(*weight), all(*out), 1, 4, 1e-5f, DType::f32};
+  const auto compute = rig.queue(QueueKind::compute);
+  require(rig.run(*compute, {.fences = {}, .body = OpRun{{&add, 1}, 3}}).ok(), "a run succeeds");
+  require(download<float>(rig, *residual) == std::vector<float>{13, 26, 39, 52},
+          "a run does its ops as often as it says");
+}
+
+void a_run_ends_at_its_first_failure(Rig& rig) {
+  const auto table = upload<float>(rig, {1, 2}), out = upload<float>(rig, {0, 0});
+  const auto good = upload<std::int32_t>(rig, {0, 1}), bad = upload<std::int32_t>(rig, {0, 9});
+  const Op ops[] = {Embedding{all(*bad), all(*table), all(*out), 2, 1, 2, DType::f32},
+                    Embedding{all(*good), all(*table), all(*out), 2, 1, 2, DType::f32}};
+  const auto compute = rig.queue(QueueKind::compute);
+  require(rig.run(*compute, {.fences = {}, .body = OpRun{ops, 1}}).code == Code::failed,
+          "a run fails with its op");
+  require(download<float>(rig, *out) == std::vector<float>{0, 0}, "and what follows does not run");
+}
+
+void runs_are_checked_like_their_ops(Rig& rig) {
+  const auto buffer = rig.buffer(MemoryKind::device, 4096);
+  const auto compute = rig.queue(QueueKind::compute), copies = rig.queue(QueueKind::copy_in);
+  Shapes shapes(*buffer);
+  const Op good = shapes.make(4, -1), bad = shapes.make(4, 0);
+  const Op moves = Gather{all(*buffer), all(*buffer), all(*buffer), 1, 4};
+  const auto code = [](Queue& queue, const OpRun& run) {
+    return queue.submit({.fences = {}, .body = run}).code();
+  };
+  require(code(*compute, {{}, 1}) == Code::invalid, "an empty run is refused");
+  require(code(*compute, {{&good, 1}, 0}) == Code::invalid, "a run of no times is refused");
+  require(code(*compute, {{&bad, 1}, 1}) == Code::invalid, "short spans are refused in a run too");
+  require(code(*compute, {{&moves, 1}, 1}) == Code::invalid, "rows are moved by ops of their own");
+  require(code(*copies, {{&good, 1}, 1}) == Code::invalid, "a run belongs on a compute queue");
+}
+
+constexpr Check kRefusals[] = {
+    {"ops_refuse_short_spans", ops_refuse_short_spans},
+    {"runs_are_checked_like_their_ops", runs_are_checked_like_their_ops}};
 
 constexpr Check kValues[] = {
     {"gather_takes_rows", gather_takes_rows},
     {"scatter_puts_rows", scatter_puts_rows},
     {"embedding_looks_up", embedding_looks_up},
     {"gemm_multiplies_by_the_transpose", gemm_multiplies_by_the_transpose},
+    {"a_run_repeats_its_ops_in_order", a_run_repeats_its_ops_in_order},
+    {"a_run_ends_at_its_first_failure", a_run_ends_at_its_first_failure},
     {"a_bad_index_fails_and_aborts", a_bad_index_fails_and_aborts},
 };
 

@@ -18,10 +18,14 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-HostDevice::HostDevice(DeviceInfo info)
+HostDevice::HostDevice(DeviceInfo info, std::optional<double> link_rate)
     : info_(std::move(info)),
       device_memory_(info_.memory_bytes),
-      host_memory_(info_.host_memory_bytes) {}
+      host_memory_(info_.host_memory_bytes) {
+  if (!link_rate) return;
+  pacer_in_.emplace(*link_rate);
+  pacer_out_.emplace(*link_rate);
+}
 
 Nanos HostDevice::now() const noexcept {
   return std::chrono::duration_cast<Nanos>(Clock::now().time_since_epoch());
@@ -84,7 +88,10 @@ Result<std::unique_ptr<Queue>> HostDevice::open_queue(QueueKind kind, Priority) 
   }
   const unsigned workers = kind == QueueKind::compute ? 1 : copy_workers();
   const QueueLimits limits{info_.max_regions, info_.max_open_tickets};
-  return std::unique_ptr<Queue>(std::make_unique<HostQueue>(kind, workers, limits, state_, ops_));
+  std::optional<Pacer>& pacer = kind == QueueKind::copy_in ? pacer_in_ : pacer_out_;
+  const bool paced = pacer && (kind == QueueKind::copy_in || kind == QueueKind::copy_out);
+  return std::unique_ptr<Queue>(
+      std::make_unique<HostQueue>(kind, workers, limits, state_, ops_, paced ? &*pacer : nullptr));
 } catch (...) {
   return from_exception();
 }

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The CPU as a device: half of the free memory is its own, worker threads are its copy engines.
 #pragma once
+#include <optional>
+
 #include "backends/api/device.h"
 #include "backends/host/memory.h"
 #include "backends/host/ops.h"
+#include "backends/host/pacer.h"
 #include "backends/host/state.h"
 
 namespace kvroof::host {
 
 class HostDevice final : public Device {
  public:
-  explicit HostDevice(DeviceInfo info);
+  // `link_rate`: bytes/s of each direction between host and device memory; empty: as it is.
+  explicit HostDevice(DeviceInfo info, std::optional<double> link_rate = {});
 
   const DeviceInfo& info() const noexcept override { return info_; }
   Nanos now() const noexcept override;  // std::chrono::steady_clock
@@ -23,6 +27,7 @@ class HostDevice final : public Device {
  private:
   const DeviceInfo info_;
   Budget device_memory_, host_memory_;
+  std::optional<Pacer> pacer_in_, pacer_out_;
   Ops ops_{device_memory_};
   State state_;
 };

@@ -22,8 +22,8 @@ bool on_device(const Span& span) { return span.buffer->facts().kind == MemoryKin
 }  // namespace
 
 HostQueue::HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, State& state,
-                     Ops& ops)
-    : kind_(kind), limits_(limits), state_(state), ops_(ops), crew_(copy_workers) {
+                     Ops& ops, Pacer* pacer)
+    : kind_(kind), limits_(limits), state_(state), ops_(ops), pacer_(pacer), crew_(copy_workers) {
   {
     std::lock_guard lock(state_.mutex);
     state_.timelines[this] = timeline_;
@@ -128,6 +128,21 @@ Status HostQueue::take_in(const Op& op, Body& out) const {
   return {};
 }
 
+Status HostQueue::take_in(const OpRun& run, Body& out) const {
+  if (run.ops.empty() || run.times == 0) {
+    return {Code::invalid, "a run of ops needs at least one"};
+  }
+  for (const Op& op : run.ops) {
+    if (std::holds_alternative<Gather>(op) || std::holds_alternative<Scatter>(op)) {
+      return {Code::invalid, "gather and scatter are no part of a run of ops"};
+    }
+    Body checked;
+    if (Status status = take_in(op, checked); !status.ok()) return status;
+  }
+  out = Run{{run.ops.begin(), run.ops.end()}, run.times};
+  return {};
+}
+
 Status HostQueue::take_in(const Fill& fill, Body& out) const {
   if (Status status = check_span(fill.span); !status.ok()) return status;
   out = Set{{address(fill.span), nullptr, fill.span.bytes}, fill.value};
@@ -211,8 +226,9 @@ Status HostQueue::hold(Gate gate, std::unique_lock<std::mutex>& lock) {
 
 Status HostQueue::perform(const Body& body) noexcept try {
   if (const Op* op = std::get_if<Op>(&body)) return ops_.run(*op);
+  if (const Run* run = std::get_if<Run>(&body)) return perform(*run);
   announce(body);
-  if (const auto* pieces = std::get_if<std::vector<Piece>>(&body)) crew_.copy(*pieces);
+  if (const auto* pieces = std::get_if<std::vector<Piece>>(&body)) copy(*pieces);
   if (const Set* set = std::get_if<Set>(&body)) {
     std::memset(set->target.to, set->value, set->target.bytes);
   }
@@ -220,6 +236,24 @@ Status HostQueue::perform(const Body& body) noexcept try {
   return {};
 } catch (...) {
   return from_exception();
+}
+
+Status HostQueue::perform(const Run& run) {
+  for (std::uint32_t i = 0; i < run.times; ++i) {
+    for (const Op& op : run.ops) {
+      if (Status status = ops_.run(op); !status.ok()) return status;
+    }
+  }
+  return {};
+}
+
+void HostQueue::copy(std::span<const Piece> pieces) {
+  if (!pacer_) return crew_.copy(pieces);
+  std::uint64_t bytes = 0;
+  for (const Piece& piece : pieces) bytes += piece.bytes;
+  const Nanos deadline = pacer_->deadline(steady_now(), bytes);
+  crew_.copy(pieces);
+  std::this_thread::sleep_until(std::chrono::steady_clock::time_point(deadline));
 }
 
 // Twice for each write: what was packed before it is stale, and so is what was packed during it.

@@ -13,6 +13,7 @@
 #include "backends/api/queue.h"
 #include "backends/host/copy_crew.h"
 #include "backends/host/ops.h"
+#include "backends/host/pacer.h"
 #include "backends/host/state.h"
 
 namespace kvroof::host {
@@ -23,8 +24,9 @@ struct QueueLimits {
 
 class HostQueue final : public Queue {
  public:
-  // `state` and `ops` outlive the queue.
-  HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, State& state, Ops& ops);
+  // `state`, `ops` and `pacer` (null: copies run as fast as they can) outlive the queue.
+  HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, State& state, Ops& ops,
+            Pacer* pacer = nullptr);
   ~HostQueue() override;
 
   QueueKind kind() const noexcept override { return kind_; }
@@ -40,7 +42,11 @@ class HostQueue final : public Queue {
     Piece target;  // no source
     std::uint8_t value;
   };
-  using Body = std::variant<std::vector<Piece>, Op, Set, Hold>;
+  struct Run {
+    std::vector<Op> ops;
+    std::uint32_t times;
+  };
+  using Body = std::variant<std::vector<Piece>, Op, Run, Set, Hold>;
   struct Item {
     std::vector<Fence> fences;
     Body body;
@@ -49,6 +55,7 @@ class HostQueue final : public Queue {
   Status take_in(const Work& work, Body& out) const;
   Status take_in(const Regions& regions, Body& out) const;
   Status take_in(const Op& op, Body& out) const;
+  Status take_in(const OpRun& run, Body& out) const;
   Status take_in(const Fill& fill, Body& out) const;
   Status take_in(const Hold& hold, Body& out) const;
   Status take_in(const Spend& spend, Body& out) const;
@@ -59,12 +66,15 @@ class HostQueue final : public Queue {
   Status await_fence(const Fence& fence, std::unique_lock<std::mutex>& lock);
   Status hold(Gate gate, std::unique_lock<std::mutex>& lock);
   Status perform(const Body& body) noexcept;
+  Status perform(const Run& run);
+  void copy(std::span<const Piece> pieces);
   void announce(const Body& body);
 
   const QueueKind kind_;
   const QueueLimits limits_;
   State& state_;
   Ops& ops_;
+  Pacer* const pacer_;
   CopyCrew crew_;
 
   // Guarded by state_.mutex.

@@ -167,5 +167,36 @@ TEST_F(QueueTest, LanesCanBeDrivenFromTheirOwnThreads) {
   EXPECT_TRUE(finish(*in_, must(in_->submit({{}, Regions{{&there, 1}}}))).status.ok());
 }
 
+TEST(PacedLink, CopiesTakeWhatTheRateAllowsAndNoLess) {
+  const auto device = std::move(*open({"host", "", {{"link", "100MB/s"}}, ""}));
+  EXPECT_EQ(device->info().basis, Basis::emulated);
+  EXPECT_EQ(device->info().peaks.link_in, 100e6);
+  constexpr std::uint64_t kPaced = 1 << 20;
+  const auto near = std::move(*device->allocate({MemoryKind::device, kPaced}));
+  const auto far = std::move(*device->allocate({MemoryKind::pinned, kPaced}));
+  const auto lane = std::move(*device->open_queue(QueueKind::copy_in, Priority::normal));
+  const Region region{{far.get(), 0, kPaced}, {near.get(), 0, kPaced}};
+  const Nanos begin = device->now();
+  Ticket last = 0;
+  for (int i = 0; i < 3; ++i) last = *lane->submit({{}, Regions{{&region, 1}}});
+  const Point point{lane.get(), last};
+  ASSERT_TRUE(device->wait_any({&point, 1}, Nanos::max()).ok());
+  EXPECT_GE(device->now() - begin, std::chrono::milliseconds(31));  // 3 MiB at 100 MB/s
+}
+
+TEST(PacedLink, LanesOfOneDirectionShareTheRate) {
+  Pacer pacer(1e9);
+  EXPECT_EQ(pacer.deadline(Nanos(100), 1000), Nanos(1100));
+  EXPECT_EQ(pacer.deadline(Nanos(200), 1000), Nanos(2100));
+  EXPECT_EQ(pacer.deadline(Nanos(5000), 500), Nanos(5500));
+}
+
+TEST(PacedLink, WhatIsNoRateIsRefused) {
+  for (const char* text : {"pcie4x16", "fast", "0GB/s", ""}) {
+    EXPECT_EQ(open({"host", "", {{"link", text}}, ""}).code(), Code::invalid) << text;
+  }
+  EXPECT_EQ(open({"host", "", {{"rate", "5GB/s"}}, ""}).code(), Code::invalid);
+}
+
 }  // namespace
 }  // namespace kvroof::host

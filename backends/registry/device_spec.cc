@@ -2,6 +2,8 @@
 #include "backends/registry/device_spec.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <vector>
 
 namespace kvroof {
@@ -77,6 +79,17 @@ std::string parse_rest(std::string_view rest, bool may_select, DeviceSpec& spec)
   return {};
 }
 
+struct Unit {
+  std::string_view name;
+  double bytes;
+};
+
+// Longer names first: every one of them ends in "B".
+constexpr Unit kUnits[] = {{"KiB/s", 0x1p10}, {"MiB/s", 0x1p20}, {"GiB/s", 0x1p30},
+                           {"TiB/s", 0x1p40}, {"KB/s", 1e3},     {"MB/s", 1e6},
+                           {"GB/s", 1e9},     {"TB/s", 1e12},    {"B/s", 1}};
+constexpr double kMostRate = 1e18;
+
 }  // namespace
 
 Result<DeviceSpec> parse_device(std::string_view text) {
@@ -95,6 +108,21 @@ Result<DeviceSpec> parse_device(std::string_view text) {
   const std::string problem = parse_rest(text.substr(end + 1), text[end] == ':', spec);
   if (!problem.empty()) return invalid(text, problem);
   return spec;
+}
+
+std::optional<double> parse_rate(std::string_view text) {
+  for (const Unit& unit : kUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    const std::string_view digits = text.substr(0, text.size() - unit.name.size());
+    if (digits.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+    double number = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    const double rate = number * unit.bytes;
+    const bool whole = error == std::errc() && end == digits.data() + digits.size();
+    if (!whole || !std::isfinite(rate) || rate < 1 || rate > kMostRate) return std::nullopt;
+    return rate;
+  }
+  return std::nullopt;
 }
 
 }  // namespace kvroof

@@ -2,6 +2,7 @@
 // The text that names a device on the command line: `host`, `sim:h100-sxm,link=pcie4x16`, `cuda:0`.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,10 @@ struct DeviceSpec {
 // adapter[:selector[*devices]][,key=value]... ; `host:link=5GB/s` has no selector. `invalid` says
 // what is wrong with the text; whether such a device exists is open_device's to say.
 Result<DeviceSpec> parse_device(std::string_view text);
+
+// A rate as options have it: "5GB/s", "512MiB/s", "1.5e0" is none: a decimal number, a unit of
+// bytes (B, KB, MB, GB, TB, KiB, MiB, GiB, TiB) and "/s". Bytes a second, at least 1; empty where
+// the text is anything else.
+std::optional<double> parse_rate(std::string_view text);
 
 }  // namespace kvroof

@@ -76,4 +76,6 @@ Result<std::unique_ptr<Device>> open_device(const DeviceSpec& spec) {
                                    "'; a device's name begins with one of " + known_names() + "."};
 }
 
+Status redraw(Device& device, std::uint64_t seed) { return sim::redraw(device, seed); }
+
 }  // namespace kvroof

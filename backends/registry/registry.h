@@ -39,4 +39,8 @@ std::span<const Adapter> adapters();
 // that this machine or build lacks (exit 3).
 Result<std::unique_ptr<Device>> open_device(const DeviceSpec& spec);
 
+// Makes a simulated device draw its profile's parameters between low and high, by `seed`; 0: as
+// they are. `unsupported` for a real device, `invalid` while something is open on it.
+Status redraw(Device& device, std::uint64_t seed);
+
 }  // namespace kvroof

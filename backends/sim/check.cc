@@ -51,6 +51,19 @@ Status check(const Op& op, QueueKind kind, const void* owner) {
   return check_op(op, owner);
 }
 
+bool moves_rows(const Op& op) {
+  return std::holds_alternative<Gather>(op) || std::holds_alternative<Scatter>(op);
+}
+
+Status check(const OpRun& run, QueueKind kind, const void* owner) {
+  if (run.ops.empty() || run.times == 0) return invalid("A run of ops needs at least one.");
+  for (const Op& op : run.ops) {
+    if (moves_rows(op)) return invalid("Gather and scatter are no part of a run of ops.");
+    if (Status status = check(op, kind, owner); !status.ok()) return status;
+  }
+  return {};
+}
+
 Status check(const Fill& fill, QueueKind, const void* owner) {
   return check_span(fill.span, 0, owner, "A fill's span");
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/sim/draw.h"
 #include "backends/sim/errors.h"
 #include "backends/sim/queue.h"
 
@@ -62,8 +63,8 @@ bool completed(const Point& point) {
 }  // namespace
 
 SimDevice::SimDevice(Profile profile, std::string profile_json)
-    : profile_(std::move(profile)),
-      pricer_(profile_),
+    : nominal_(std::move(profile)),
+      profile_(nominal_),
       info_(info_of(profile_, std::move(profile_json))),
       device_memory_(info_.memory_bytes),
       host_memory_(info_.host_memory_bytes),
@@ -121,6 +122,16 @@ Status SimDevice::open_gate(Gate gate) noexcept {
   const auto [first, last] = holding_.equal_range(gate);
   for (auto each = first; each != last; ++each) each->second->gate_opened();
   holding_.erase(first, last);
+  return {};
+}
+
+Status SimDevice::redraw(std::uint64_t seed) {
+  const std::lock_guard guard(mutex_);
+  if (!std::ranges::all_of(queues_, [](const SimQueue* queue) { return queue->idle(); })) {
+    return invalid("A profile is drawn anew only while nothing is open.");
+  }
+  profile_ = draw(nominal_, seed);
+  machine_.set_capacity(pricer_.capacity());
   return {};
 }
 

@@ -36,6 +36,9 @@ class SimDevice final : public Device {
   Result<std::unique_ptr<Queue>> open_queue(QueueKind kind, Priority priority) noexcept override;
   Status open_gate(Gate gate) noexcept override;
 
+  // Prices and rates by the profile's draw of this seed from now on; nothing may be open.
+  Status redraw(std::uint64_t seed);
+
   // For its queues, which hold the lock.
   std::mutex& lock() { return mutex_; }
   Machine& machine() { return machine_; }
@@ -48,8 +51,9 @@ class SimDevice final : public Device {
   void forget_dependent(const Job& job);
 
  private:
-  const Profile profile_;
-  const Pricer pricer_;
+  const Profile nominal_;
+  Profile profile_;  // as drawn
+  const Pricer pricer_{profile_};
   DeviceInfo info_;
   Budget device_memory_, host_memory_;
   mutable std::mutex mutex_;

@@ -99,11 +99,12 @@ TEST(SimAdapter, OpensWhatAProfileDescribesAndRefusesTheRestByName) {
   EXPECT_EQ(open(spec).code(), Code::invalid);
   spec.profile_text = test_profile();
   EXPECT_TRUE(open(spec).ok());
-  spec.options["link"] = "pcie4x16";
-  EXPECT_NE(open(spec).status().text.find("'link'"), std::string::npos);
-  spec.options.clear();
-  spec.selector = "h100-sxm*4";
-  EXPECT_NE(open(spec).status().text.find("'h100-sxm*4'"), std::string::npos);
+  spec.options["link"] = "pcie9x16";
+  EXPECT_NE(open(spec).status().text.find("'pcie9x16' is not known"), std::string::npos);
+  spec.options = {{"links", "pcie4x16"}};
+  EXPECT_NE(open(spec).status().text.find("no option 'links'"), std::string::npos);
+  spec.options = {{"devices", "4"}};
+  EXPECT_NE(open(spec).status().text.find("'*4' asks for several"), std::string::npos);
 }
 
 }  // namespace

@@ -250,6 +250,17 @@ Result<Price> Pricer::price(const Op& op) const {
   return std::visit([&](const auto& each) { return price_of(profile_, each); }, op);
 }
 
+Result<Price> Pricer::price(const OpRun& run) const {
+  Price total;
+  for (const Op& op : run.ops) {
+    const auto one = price(op);
+    if (!one) return one;
+    total.seconds += one->seconds * run.times;
+    for (std::size_t r = 0; r < kResources; ++r) total.amounts[r] += one->amounts[r] * run.times;
+  }
+  return total;
+}
+
 Result<Price> Pricer::price(const Regions& regions) const {
   CopyPricer copies(profile_, regions.method);
   for (const Region& region : regions.list) {

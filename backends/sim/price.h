@@ -21,6 +21,7 @@ class Pricer {
 
   // `unsupported` where the profile has no figure for it.
   Result<Price> price(const Op& op) const;
+  Result<Price> price(const OpRun& run) const;
   Result<Price> price(const Regions& regions) const;
   Result<Price> price(const Fill& fill) const;
 

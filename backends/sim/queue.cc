@@ -20,6 +20,7 @@ double seconds(Nanos nanos) { return static_cast<double>(nanos.count()) * 1e-9; 
 
 Result<Price> price_of(const Pricer& pricer, const Work& work) {
   if (const auto* op = std::get_if<Op>(&work.body)) return pricer.price(*op);
+  if (const auto* run = std::get_if<OpRun>(&work.body)) return pricer.price(*run);
   if (const auto* regions = std::get_if<Regions>(&work.body)) return pricer.price(*regions);
   if (const auto* fill = std::get_if<Fill>(&work.body)) return pricer.price(*fill);
   return Price{};
@@ -100,8 +101,8 @@ void SimQueue::add_fences(Job& job, std::span<const Point> fences) {
 }
 
 // A dma region is a call of its own, so its copy can start once the first is in; a batch or a
-// kernel starts when all its descriptors are. A Spend takes its place at once where nothing
-// precedes it.
+// kernel starts when all its descriptors are. A run of ops starts with its first. A Spend takes its
+// place at once where nothing precedes it.
 void SimQueue::take_cpu(Job& job, const Work& work) {
   const Profile& profile = device_.profile();
   const double call = profile.submit_call.value, region = profile.submit_region.value;
@@ -121,6 +122,8 @@ void SimQueue::take_cpu(Job& job, const Work& work) {
       regions != nullptr && regions->method != CopyMethod::kernel) {
     total += region * static_cast<double>(regions->list.size());
     first = regions->method == CopyMethod::dma ? std::min(total, call + region) : total;
+  } else if (const auto* run = std::get_if<OpRun>(&work.body)) {
+    total = call * static_cast<double>(run->ops.size()) * run->times;
   } else {
     first = total;
   }

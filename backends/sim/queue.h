@@ -25,6 +25,7 @@ class SimQueue final : public Queue, public Sleeper {
 
   // The rest is the device's, under its lock.
   SimDevice& device() const { return device_; }
+  bool idle() const { return jobs_.empty(); }
   Ticket submitted() const { return submitted_; }
   bool completed(Ticket ticket) const { return ticket <= submitted_ - jobs_.size(); }
   bool failed(Ticket ticket) const;  // of a completed one

@@ -10,13 +10,17 @@
 namespace kvroof {
 namespace {
 
-// Small non-zero values, so that no product meets a denormal.
+// Random signs and mantissas, between 0.5 and 1 in size: as unpredictable as weights are, and no
+// denormals.
 std::vector<std::byte> operand(std::uint64_t count, DType dtype) {
   std::vector<std::byte> out(count * bytes_of(dtype));
-  constexpr unsigned char kThreeQuarters[] = {0x00, 0x00, 0x40, 0x3f};  // f32; its end is the bf16
+  std::uint32_t state = 1;
   const std::uint64_t width = bytes_of(dtype);
-  for (std::uint64_t i = 0; i < out.size(); ++i) {
-    out[i] = std::byte{kThreeQuarters[4 - width + i % width]};
+  for (std::uint64_t i = 0; i < out.size(); i += width) {
+    state = state * 1664525u + 1013904223u;
+    const std::uint32_t bits = 0x3f000000u | (state & 0x80000000u) | (state >> 8 & 0x007fffffu);
+    const auto* const from = reinterpret_cast<const std::byte*>(&bits) + (4 - width);
+    std::copy(from, from + width, out.begin() + static_cast<std::ptrdiff_t>(i));
   }
   return out;
 }

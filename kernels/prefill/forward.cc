@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/prefill/forward.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace kvroof {
 
@@ -14,8 +16,15 @@ struct Forward::Pass {
   std::uint32_t tokens;
   bool outside_layers = true;
 
+  bool gather = false;  // ops are kept until flush()
+  std::vector<Op> kept = {};
+
   // The lane is in order, so the first op's fences hold the whole step back.
   Status submit(const Op& op) {
+    if (gather) {
+      kept.push_back(op);
+      return {};
+    }
     Status status = lane.submit(op, fences, wait, outside_layers);
     fences = {};
     return status;
@@ -27,10 +36,20 @@ struct Forward::Pass {
     }
     return {};
   }
+
+  // What was kept, `times` times over.
+  Status flush(std::uint32_t times = 1) {
+    if (kept.empty()) return {};
+    Status status = lane.submit(OpRun{kept, times}, fences, wait, outside_layers);
+    fences = {};
+    kept.clear();
+    return status;
+  }
 };
 
-Forward::Forward(const PrefillConfig& config, Buffer& weights, Buffer& activations)
+Forward::Forward(const PrefillConfig& config, Buffer& weights, Buffer& activations, bool priced)
     : shape_(config.shape),
+      priced_(priced),
       dtype_(config.dtype),
       kv_(config.kv),
       weight_plan_(plan_weights(config.shape, config.dtype)),
@@ -43,13 +62,30 @@ Forward::Forward(const PrefillConfig& config, Buffer& weights, Buffer& activatio
 Status Forward::run(const Step& step, std::span<const PrefillRequest> requests,
                     std::span<const Point> fences, const WaitUntil& wait, OpLane& lane) const {
   Pass pass{step, requests, fences, wait, lane, rows_of(step)};
+  pass.gather = priced_;
   if (Status status = embed(pass); !status.ok()) return status;
+  if (Status status = pass.flush(); !status.ok()) return status;
   pass.outside_layers = false;
+  if (Status status = priced_ ? alike_layers(pass) : layers(pass); !status.ok()) return status;
+  pass.outside_layers = true;
+  if (Status status = logits(pass); !status.ok()) return status;
+  return pass.flush();
+}
+
+Status Forward::layers(Pass& pass) const {
   for (std::uint32_t i = 0; i < shape_.layers; ++i) {
     if (Status status = layer(pass, i); !status.ok()) return status;
   }
-  pass.outside_layers = true;
-  return logits(pass);
+  return {};
+}
+
+// The first layer adds no residual; the others cost the same, so that one stands for all of them.
+Status Forward::alike_layers(Pass& pass) const {
+  for (std::uint32_t i = 0; i < std::min(shape_.layers, 2u); ++i) {
+    if (Status status = layer(pass, i); !status.ok()) return status;
+    if (Status status = pass.flush(i == 0 ? 1 : shape_.layers - 1); !status.ok()) return status;
+  }
+  return {};
 }
 
 Status Forward::embed(Pass& pass) const {

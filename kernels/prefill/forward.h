@@ -11,7 +11,9 @@ namespace kvroof {
 
 class Forward {
  public:
-  Forward(const PrefillConfig& config, Buffer& weights, Buffer& activations);
+  // `priced`: the device computes no values, so that layers which cost the same are one piece of
+  // work.
+  Forward(const PrefillConfig& config, Buffer& weights, Buffer& activations, bool priced);
 
   Status run(const Step& step, std::span<const PrefillRequest> requests,
              std::span<const Point> fences, const WaitUntil& wait, OpLane& lane) const;
@@ -20,6 +22,8 @@ class Forward {
   struct Pass;  // one run's step, requests, fences, wait and lane
 
   Status embed(Pass& pass) const;
+  Status layers(Pass& pass) const;
+  Status alike_layers(Pass& pass) const;
   Status layer(Pass& pass, std::uint32_t index) const;
   Status attend(Pass& pass, std::uint32_t index) const;
   Status feed_forward(Pass& pass, const LayerWeights& weights) const;
@@ -34,6 +38,7 @@ class Forward {
           std::uint32_t width) const;
 
   const ModelShape shape_;
+  const bool priced_;
   const DType dtype_;
   const KvLayout kv_;
   const WeightPlan weight_plan_;

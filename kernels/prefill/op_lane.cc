@@ -8,6 +8,7 @@ namespace kvroof {
 namespace {
 
 constexpr std::size_t kRemembered = 4096;
+constexpr std::uint8_t kSeveral = std::variant_size_v<Op>;  // a run, which is no op
 
 }  // namespace
 
@@ -27,11 +28,21 @@ void OpLane::begin_batch() {
 
 Status OpLane::submit(const Op& op, std::span<const Point> fences, const WaitUntil& wait,
                       bool outside_layers) {
+  return enqueue({fences, op}, wait,
+                 {static_cast<std::uint8_t>(op.index()), outside_layers, false});
+}
+
+Status OpLane::submit(const OpRun& run, std::span<const Point> fences, const WaitUntil& wait,
+                      bool outside_layers) {
+  return enqueue({fences, run}, wait, {kSeveral, outside_layers, false});
+}
+
+Status OpLane::enqueue(const Work& work, const WaitUntil& wait, Tag tag) {
   for (;;) {
-    auto ticket = queue_->submit({.fences = fences, .body = op});
+    auto ticket = queue_->submit(work);
     if (ticket) {
       last_ = *ticket;
-      tags_.push_back({static_cast<std::uint8_t>(op.index()), outside_layers, false});
+      tags_.push_back(tag);
       return {};
     }
     if (ticket.code() != Code::busy) return ticket.status();
@@ -83,7 +94,7 @@ void OpLane::add_time(const Completion& done) {
   const Nanos spent = done.interval->end - done.interval->begin;
   if (times_.end == Nanos{}) times_.begin = done.interval->begin;
   times_.end = done.interval->end;
-  times_.by_op[tag.op] += spent;
+  if (tag.op != kSeveral) times_.by_op[tag.op] += spent;
   if (tag.outside_layers) times_.outside_layers += spent;
 }
 

@@ -21,8 +21,10 @@ class OpLane {
   // Times start anew with the next submission.
   void begin_batch();
 
-  // `wait` may be empty.
+  // `wait` may be empty. A run's time goes to no single op.
   Status submit(const Op& op, std::span<const Point> fences, const WaitUntil& wait,
+                bool outside_layers);
+  Status submit(const OpRun& run, std::span<const Point> fences, const WaitUntil& wait,
                 bool outside_layers);
 
   Ticket last() const { return last_; }
@@ -40,6 +42,7 @@ class OpLane {
     bool remember_end = false;
   };
 
+  Status enqueue(const Work& work, const WaitUntil& wait, Tag tag);
   Status wait_for(Ticket ticket);
   Status reap();
   void take(const Completion& done);

@@ -60,7 +60,8 @@ class OpPrefill final : public Prefill {
       : config_(config),
         weights_(std::move(weights)),
         activations_(std::move(activations)),
-        forward_(config_, *weights_, *activations_),
+        forward_(config_, *weights_, *activations_,
+                 !config.op_by_op && !device.info().computes_values),
         lane_(device, std::move(queue)) {}
 
   Result<Ticket> submit(std::span<const PrefillRequest> requests, std::span<const Point> fences,

@@ -21,7 +21,9 @@ struct PrefillConfig {
   std::uint32_t step_tokens =
       8192;                // the most tokens of one forward step, as a serving engine caps
   std::uint64_t seed = 1;  // of the random weights
-  bool backed = true;      // false, or a device that computes no values: none are made
+  // One ticket an op, for times by op, also where whole layers could be one piece of work.
+  bool op_by_op = false;
+  bool backed = true;  // false, or a device that computes no values: none are made
 };
 
 // `tokens` new tokens of one sequence after `past` whose KV is in the cache already.
@@ -36,7 +38,8 @@ struct PrefillRequest {
 struct PrefillTimes {
   Nanos begin{}, end{};
   Nanos outside_layers{};  // embedding, last norm and head: what does not scale with layers
-  std::array<Nanos, std::variant_size_v<Op>> by_op{};  // where it went, by Op's index
+  // Where it went, by Op's index; devices that compute no values need op_by_op for it.
+  std::array<Nanos, std::variant_size_v<Op>> by_op{};
 };
 
 // Waits until the point has completed, for a caller who has other lanes to drive meanwhile.

@@ -41,8 +41,10 @@ class PrefillOnSim : public testing::Test {
     return std::move(*device_->allocate({.bytes = bytes, .backed = false}));
   }
 
-  std::unique_ptr<Prefill> make(const ModelShape& shape, std::uint32_t step_tokens) {
+  std::unique_ptr<Prefill> make(const ModelShape& shape, std::uint32_t step_tokens,
+                                bool op_by_op = true) {
     PrefillConfig config;
+    config.op_by_op = op_by_op;
     config.shape = shape;
     config.kv = make_kv_layout(shape, DType::bf16, Layout::block_first, kBlockTokens, kBlocks);
     config.step_tokens = step_tokens;
@@ -104,6 +106,22 @@ TEST_F(PrefillOnSim, SubmitsTheOpsOfALlama) {
       << "logits that lie side by side share one GEMM";
   EXPECT_EQ(run(*prefill, {request(0, 100, 0), request(0, 20, 2)}).ops, 2 + two + 2 + 2);
   EXPECT_EQ(run(*prefill, {request(0, 600, 0)}).ops, 3 * (1 + layers) + 2) << "256 + 256 + 88";
+}
+
+TEST_F(PrefillOnSim, LayersThatCostTheSameAreOnePieceOfWorkOfTheSameTime) {
+  ModelShape shape = small();
+  shape.layers = 12;
+  const auto apart = make(shape, 256), together = make(shape, 256, false);
+  const std::vector<PrefillRequest> work{request(0, 700, 0)};
+  const Run ops = run(*apart, work), runs = [&] {
+    last_ = 0;
+    return run(*together, work);
+  }();
+  EXPECT_EQ(runs.ops, 3u * 3 + 1) << "a step: embedding, first layer, the others; once the head";
+  EXPECT_NEAR(runs.seconds() / ops.seconds(), 1, 0.02);
+  EXPECT_NEAR(static_cast<double>(runs.times.outside_layers.count()),
+              static_cast<double>(ops.times.outside_layers.count()),
+              0.02 * static_cast<double>(ops.times.end.count() - ops.times.begin.count()));
 }
 
 TEST_F(PrefillOnSim, PricedTimeFollowsTheWork) {

@@ -80,9 +80,11 @@ Table table_of(std::span<const Group> groups, std::span<const std::string> names
   for (const std::string& name : names) {
     columns.push_back({name == "context_tokens" ? "context" : name, Align::right});
   }
-  for (const char* title : {"recompute ms", "copy ms", "speedup", "MFU %", "copy GB/s", "link %"}) {
-    columns.push_back({title, Align::right});
-  }
+  const bool hybrid =
+      std::ranges::any_of(groups, [](const Group& g) { return g.plans.contains("hybrid"); });
+  std::vector<const char*> titles = {"recompute ms", "copy ms", "speedup", "MFU %", "link %"};
+  if (hybrid) titles.insert(titles.begin() + 3, {"hybrid ms", "gain"});
+  for (const char* title : titles) columns.push_back({title, Align::right});
   Table table(columns);
   for (const Group& g : groups) {
     std::vector<std::string> row;
@@ -91,8 +93,11 @@ Table table_of(std::span<const Group> groups, std::span<const std::string> names
     row.push_back(time_text(metric_of(g, "recompute", "ttft")));
     row.push_back(time_text(metric_of(g, "copy", "ttft")));
     row.push_back(number_text(metric_of(g, "copy", "speedup"), 1));
+    if (hybrid) {
+      row.push_back(time_text(metric_of(g, "hybrid", "ttft")));
+      row.push_back(number_text(metric_of(g, "hybrid", "gain_over_pure"), 1));
+    }
     row.push_back(number_text(metric_of(g, "recompute", "mfu"), 100));
-    row.push_back(number_text(metric_of(g, "copy", "copy_bandwidth"), 1e-9));
     row.push_back(number_text(metric_of(g, "copy", "link_share"), 100));
     table.add_row(std::move(row));
   }

@@ -6,14 +6,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 
-#include "backends/registry/registry.h"
-#include "suites/catalog/catalog.h"
 #include "suites/catalog/model_config.h"
 #include "suites/command/commands.h"
+#include "suites/command/open_named.h"
 #include "suites/command/result_table.h"
 #include "suites/harness/benchmark_glue.h"
 #include "suites/harness/grid.h"
@@ -23,45 +23,12 @@
 #include "suites/harness/record_writer.h"
 #include "suites/harness/system_info.h"
 #include "suites/harness/table.h"
-#include "suites/harness/text_file.h"
 #include "suites/harness/wall_clock.h"
 #include "suites/ttft/crossover.h"
 #include "suites/ttft/ttft.h"
 
 namespace kvroof {
 namespace {
-
-constexpr std::uint64_t kMaxProfileBytes = 16u << 20;
-
-// A catalogue name, or a path of a profile; the adapter gets its text.
-Result<std::string> profile_text(const std::string& name_or_path) {
-  if (const CatalogEntry* entry = find_entry(device_profiles(), name_or_path)) {
-    return std::string(entry->text);
-  }
-  if (name_or_path.ends_with(".json")) {
-    return read_text_file(name_or_path, "the path of a device profile", kMaxProfileBytes);
-  }
-  std::vector<std::string_view> names;
-  for (const CatalogEntry& entry : device_profiles()) names.push_back(entry.name);
-  return Status{Code::invalid,
-                fmt::format("--device: sim has no profile '{}', expected one of {}, or "
-                            "the path of a profile's .json that can be read",
-                            name_or_path, fmt::join(names, ", "))};
-}
-
-Result<std::unique_ptr<Device>> open_named(const std::string& text) {
-  auto spec = parse_device(text);
-  if (!spec) return spec.status();
-  if (spec->adapter == "sim") {
-    auto profile = profile_text(spec->selector);
-    if (!profile) return profile.status();
-    spec->profile_text = std::move(*profile);
-  }
-  auto device = open_device(*spec);
-  if (device.ok() || spec->adapter != "sim") return device;
-  const Status why = device.status();
-  return Status{why.code, fmt::format("{}: {}", spec->selector, why.text)};
-}
 
 // Everything that a run needs, once all of it is known to be good.
 struct Job {
@@ -143,8 +110,7 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
 // Runs the groups that Google Benchmark selects, each case on disk before the next group starts.
 class Runner {
  public:
-  explicit Runner(Job& job)
-      : job_(job), suite_(*job.device, {job.shape, job.full_layers, job.seed}, job.groups) {}
+  Runner(Job& job, std::string device) : job_(job), device_text_(std::move(device)) {}
 
   std::vector<BenchmarkGroup> benchmarks() {
     std::vector<BenchmarkGroup> all;
@@ -172,7 +138,7 @@ class Runner {
     if (!status_.ok()) return {0, {}, "skipped: the record can't be written"};
     progress_->begin(short_name(group.point));
     GroupReport report;
-    std::vector<Case> made = suite_.run(group);
+    std::vector<Case> made = suite_for(group.point.link).run(group);
     for (Case& one : made) {
       if (status_.ok()) status_ = writer_->add(one);
       add(report, one);
@@ -180,6 +146,27 @@ class Runner {
     }
     progress_->end(status_.ok() ? outcomes(made.size()) : "not written", made.size());
     return report;
+  }
+
+  // One device a link, opened when its first group runs: a link is what the whole device has.
+  TtftSuite& suite_for(const std::string& link) {
+    if (suite_ && link == link_) return *suite_;
+    suite_.reset();
+    linked_.reset();
+    link_ = link;
+    Status status;
+    if (link != "native") {
+      auto device = open_named(with_link(device_text_, link));
+      status = device.status();
+      if (device) linked_ = std::move(*device);
+    }
+    Device& device = linked_ ? *linked_ : *job_.device;
+    const TtftOptions options{job_.shape, job_.full_layers, job_.seed};
+    std::vector<ComparisonGroup> groups;
+    std::ranges::copy_if(job_.groups, std::back_inserter(groups),
+                         [&](const ComparisonGroup& group) { return group.point.link == link; });
+    suite_ = std::make_unique<TtftSuite>(device, options, groups, status);
+    return *suite_;
   }
 
   // Of the last cases: "ok" where all are, else "recompute ok, copy skipped".
@@ -209,7 +196,10 @@ class Runner {
   }
 
   Job& job_;
-  TtftSuite suite_;
+  const std::string device_text_;
+  std::string link_;
+  std::unique_ptr<Device> linked_;  // null: the job's own
+  std::unique_ptr<TtftSuite> suite_;
   RecordWriter* writer_ = nullptr;
   Progress* progress_ = nullptr;
   std::vector<Case> cases_;
@@ -230,7 +220,7 @@ std::size_t count_cases(const Job& job, const std::vector<std::size_t>& selected
 }
 
 int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments& benchmark) {
-  Runner runner(job);
+  Runner runner(job, options.device);
   const std::vector<BenchmarkGroup> groups = runner.benchmarks();
   if (benchmark.list_only()) {
     const Status listed = benchmark.run(groups);

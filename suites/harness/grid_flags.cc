@@ -134,9 +134,9 @@ constexpr std::array kFlags = {
              set_counts<std::uint32_t, 1, kMaxChunkBlocks, &Grid::blocks_per_chunk>},
     GridFlag{"layout", "of a block: block_first, layer_first [block_first]", set_layout},
     GridFlag{"copy", "dma; batch, kernel, staged are skipped [dma]", set_copy},
-    GridFlag{"plan", "recompute,copy; hybrid is skipped [recompute,copy]", set_plan},
+    GridFlag{"plan", "recompute,copy,hybrid [recompute,copy]", set_plan},
     GridFlag{"pipeline", "request; layer is skipped [request]", set_pipeline},
-    GridFlag{"link", "native; pcie4x16, 20GB/s are skipped [native]", set_link},
+    GridFlag{"link", "native, pcie4x16, nvlink-c2c, 20GB/s [native]", set_link},
     GridFlag{"serving-cost", "CPU time a request: none, vllm, or seconds [none]", set_serving_cost},
 };
 

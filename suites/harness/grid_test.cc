@@ -160,7 +160,6 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_EQ(
       unavailable(GridPoint{.kv_dtype = DType::f32, .layout = Layout::layer_first}, PlanKind::copy),
       "");
-  EXPECT_NE(unavailable(GridPoint{}, PlanKind::hybrid), "");
   EXPECT_NE(unavailable(GridPoint{.live = 8}, PlanKind::copy), "");
   EXPECT_NE(unavailable(GridPoint{.kv_dtype = DType::fp8}, PlanKind::copy), "");
   EXPECT_NE(unavailable(GridPoint{.kv_dtype = DType::int8}, PlanKind::copy), "");
@@ -170,7 +169,6 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_THAT(unavailable(GridPoint{.copy = CopyKind::staged}, PlanKind::copy),
               HasSubstr("staged"));
   EXPECT_NE(unavailable(GridPoint{.pipeline = PipelineKind::layer}, PlanKind::copy), "");
-  EXPECT_NE(unavailable(GridPoint{.link = "pcie4x16"}, PlanKind::copy), "");
 }
 
 }  // namespace

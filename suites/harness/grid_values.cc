@@ -143,7 +143,7 @@ Result<std::uint64_t> parse_bytes(std::string_view text) {
 }
 
 Result<std::string> parse_link(std::string_view text) {
-  if (text == "native") return std::string(text);
+  if (text == "native" || text == "nvlink-c2c") return std::string(text);
   if (text.ends_with("/s") && parse_bytes(text.substr(0, text.size() - 2)).ok()) {
     return std::string(text);
   }
@@ -154,7 +154,8 @@ Result<std::string> parse_link(std::string_view text) {
     const bool power = width && *width >= 1 && *width <= 32 && (*width & (*width - 1)) == 0;
     if (generation && *generation >= 1 && *generation <= 7 && power) return std::string(text);
   }
-  return invalid(in_quotes(text) + " is not a link: native, pcie4x16 or a rate such as 20GB/s");
+  return invalid(in_quotes(text) +
+                 " is not a link: native, pcie4x16, nvlink-c2c or a rate such as 20GB/s");
 }
 
 }  // namespace kvroof

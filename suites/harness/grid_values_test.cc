@@ -90,7 +90,8 @@ TEST(Bytes, KnowDecimalAndBinaryUnits) {
 }
 
 TEST(Link, IsNativePcieOrARate) {
-  for (const std::string_view text : {"native", "pcie4x16", "pcie5x8", "20GB/s", "512MiB/s"}) {
+  for (const std::string_view text :
+       {"native", "nvlink-c2c", "pcie4x16", "pcie5x8", "20GB/s", "512MiB/s"}) {
     EXPECT_TRUE(parse_link(text).ok()) << text;
   }
   for (const std::string_view text : {"", "pcie", "pcie4", "pcie4x", "pcie4x3", "pcie0x16",

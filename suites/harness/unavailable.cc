@@ -24,12 +24,8 @@ constexpr std::array kRows = {
         "this build has no copy kernels: use --copy dma instead of kernel"},
     Row{[](const GridPoint& point, PlanKind) { return point.copy == CopyKind::staged; },
         "this build does not gather on the device: use --copy dma instead of staged"},
-    Row{[](const GridPoint&, PlanKind plan) { return plan == PlanKind::hybrid; },
-        "this build either copies a prefix or recomputes it: use --plan recompute,copy"},
     Row{[](const GridPoint& point, PlanKind) { return point.pipeline == PipelineKind::layer; },
         "this build loads whole requests, not layer by layer: use --pipeline request"},
-    Row{[](const GridPoint& point, PlanKind) { return point.link != "native"; },
-        "this build takes the device's link as it is: use --link native"},
 };
 
 }  // namespace

@@ -74,17 +74,17 @@ Result<double> best_copy(Device& device, QueueKind kind) {
 
 Result<Ceilings> find_ceilings(Device& device, DType dtype) {
   const Peaks& peaks = device.info().peaks;
-  const double flops = dtype == DType::f32 ? peaks.flops_f32 : peaks.flops_bf16;
-  if (flops > 0 && peaks.link_in > 0) {
-    return Ceilings{flops, peaks.link_in, peaks.link_out, "the device's stated peaks"};
-  }
-  const auto gemm = best_gemm(device, dtype);
-  if (!gemm) return gemm.status();
-  const auto in = best_copy(device, QueueKind::copy_in);
+  const auto known_or = [](double peak, auto measure) -> Result<double> {
+    return peak > 0 ? Result<double>(peak) : measure();
+  };
+  const auto flops = known_or(dtype == DType::f32 ? peaks.flops_f32 : peaks.flops_bf16,
+                              [&] { return best_gemm(device, dtype); });
+  if (!flops) return flops.status();
+  const auto in = known_or(peaks.link_in, [&] { return best_copy(device, QueueKind::copy_in); });
   if (!in) return in.status();
-  const auto out = best_copy(device, QueueKind::copy_out);
+  const auto out = known_or(peaks.link_out, [&] { return best_copy(device, QueueKind::copy_out); });
   if (!out) return out.status();
-  return Ceilings{*gemm, *in, *out, "measured through the seam before the cases"};
+  return Ceilings{*flops, *in, *out};
 }
 
 }  // namespace kvroof

@@ -2,8 +2,6 @@
 // The roofs that shares are taken of: the device's own peaks where it states them, else the best
 // rates that plain work reaches through the seam on this machine.
 #pragma once
-#include <string>
-
 #include "backends/api/device.h"
 
 namespace kvroof {
@@ -11,7 +9,6 @@ namespace kvroof {
 struct Ceilings {
   double flops = 0;                  // FLOP/s of one large GEMM in the case's dtype
   double link_in = 0, link_out = 0;  // bytes/s of large copies, host to device and back
-  std::string source;                // "device peaks" or "measured through the seam"
 };
 
 Result<Ceilings> find_ceilings(Device& device, DType dtype);

@@ -16,8 +16,8 @@ Nanos nanos(double seconds) { return Nanos(std::llround(seconds * 1e9)); }
 // One request on its way.
 struct Flight {
   Ticket scheduled = 0, prepared = 0;  // on the CPU lane; 0: not yet, or no time is spent
-  bool front_submitted = false;
-  TransferId load = 0;  // 0: none
+  Ticket front = 0;                    // the forward pass of what lies before the load; 0: none yet
+  TransferId load = 0;                 // 0: none
   bool load_failed = false;
   Ticket first_token = 0;
   Nanos end{};
@@ -42,10 +42,14 @@ class RestoreRun {
     const Nanos begin = s_.device.now();
     if (Status e = drive_until([&] { return forwards_ == flights_.size(); }); !e.ok()) return e;
     Restore result;
-    if (Status e = land_loads(result); !e.ok()) return e;
+    if (Status e = land_loads(begin, result); !e.ok()) return e;
     if (Status e = land_first_tokens(); !e.ok()) return e;
     std::vector<Nanos> ends;
-    for (const Flight& flight : flights_) ends.push_back(flight.end - begin);
+    for (const Flight& flight : flights_) {
+      ends.push_back(flight.end - begin);
+      const Nanos front = flight.front == 0 ? Nanos{} : s_.prefill->ended(flight.front);
+      result.front_end = std::max(result.front_end, front - begin);
+    }
     std::sort(ends.begin(), ends.end());
     result.ttft = ends.back();
     result.ttft_median = ends[(ends.size() - 1) / 2];
@@ -94,12 +98,12 @@ class RestoreRun {
     const Request& request = batch_.requests[turn_];
     if (range_.count == 0 && turn_ > forwards_) return false;
     if (Status e = spend(schedule_, flight.scheduled); !e.ok()) return e;
-    if (front_tokens() > 0 && !flight.front_submitted) {
+    if (front_tokens() > 0 && flight.front == 0) {
       if (submitting_) return false;
       const auto front =
           submit(request, request.prefill_front(s_, front_tokens()), on_cpu(flight.scheduled));
       if (!front) return front.status();
-      flight.front_submitted = true;
+      flight.front = *front;
     }
     if (range_.count > 0) {
       if (Status e = spend(prepare_, flight.prepared); !e.ok()) return e;
@@ -145,9 +149,14 @@ class RestoreRun {
     submitting_ = false;
     if (!ticket) return ticket;
     const Point by{&s_.prefill->queue(), *ticket};
-    s_.engine->note_write(request.blocks, by);
-    s_.engine->note_read(request.blocks, by);
+    const auto blocks = std::span(request.blocks).first(blocks_of(work.past + work.tokens));
+    s_.engine->note_write(blocks.subspan(work.past / s_.kv.block_tokens), by);
+    s_.engine->note_read(blocks, by);
     return ticket;
+  }
+
+  std::uint32_t blocks_of(std::uint32_t tokens) const {
+    return (tokens + s_.kv.block_tokens - 1) / s_.kv.block_tokens;
   }
 
   Status spend(Nanos duration, Ticket& ticket) {
@@ -205,7 +214,7 @@ class RestoreRun {
     }
   }
 
-  Status land_loads(Restore& result) {
+  Status land_loads(Nanos begin, Restore& result) {
     Interval span{kNever, Nanos{}};
     for (Flight& flight : flights_) {
       if (flight.load == 0) continue;
@@ -219,6 +228,7 @@ class RestoreRun {
       span.begin = std::min(span.begin, ended->interval.begin);
       span.end = std::max(span.end, ended->interval.end);
       result.load = span.end - span.begin;
+      result.load_end = span.end - begin;
     }
     return {};
   }
@@ -253,6 +263,10 @@ class RestoreRun {
 
 }  // namespace
 
+ChunkRange all_chunks(const RequestBatch& batch) {
+  return {0, static_cast<std::uint32_t>(batch.requests.front().keys.size())};
+}
+
 Result<Restore> restore(Session& session, const RequestBatch& batch, ChunkRange loaded,
                         const ServingCost& cost) {
   return RestoreRun(session, batch, loaded, cost).run();
@@ -263,8 +277,7 @@ Result<Restore> recompute(Session& session, const RequestBatch& batch, const Ser
 }
 
 Result<Restore> copy(Session& session, const RequestBatch& batch, const ServingCost& cost) {
-  const auto all = static_cast<std::uint32_t>(batch.requests.front().keys.size());
-  return restore(session, batch, {0, all}, cost);
+  return restore(session, batch, all_chunks(batch), cost);
 }
 
 }  // namespace kvroof

@@ -14,6 +14,8 @@ struct Restore {
   Nanos ttft{};         // the last request's
   Nanos ttft_median{};  // over the batch
   Nanos load{};         // from the first copy's begin to the last one's end
+  Nanos load_end{};     // from submission to the last copy's end
+  Nanos front_end{};    // from submission to the end of the last front, what lies before the loads
   // What does not grow with layers: embedding, last norm and head, and the serving engine's CPU
   // time. Of the last request.
   Nanos outside_layers{};
@@ -26,6 +28,8 @@ struct Restore {
 struct ChunkRange {
   std::uint32_t first = 0, count = 0;
 };
+
+ChunkRange all_chunks(const RequestBatch& batch);
 
 Result<Restore> restore(Session& session, const RequestBatch& batch, ChunkRange loaded,
                         const ServingCost& cost);

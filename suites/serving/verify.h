@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "suites/serving/request_batch.h"
 #include "suites/serving/restore.h"
@@ -18,6 +19,7 @@ struct Verification {
   std::uint64_t regions_checked = 0;
   // max |loaded - recomputed| / max |recomputed|; empty where the device computes no values.
   std::optional<double> logit_difference;
+  std::vector<float> full_logits;  // of a full prefill, request by request; empty as above
   bool not_finite = false;  // a full prefill's logits hold NaN or infinity: both plans are wrong
 };
 
@@ -27,5 +29,10 @@ double logit_bound(DType dtype);
 // Fills the host tier with the batch's chunks (computed, or a pattern where the device computes no
 // values), wipes the cache, loads them and compares. Afterwards the chunks are in the tier.
 Verification verify_and_offload(Session& session, const RequestBatch& batch);
+
+// The same for a restore that loads only `loaded`, against the logits that `seen` holds; the larger
+// difference stays in `seen`. Nothing where the device computes no values.
+void verify_range(Session& session, const RequestBatch& batch, ChunkRange loaded,
+                  Verification& seen);
 
 }  // namespace kvroof

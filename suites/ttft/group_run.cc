@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "suites/serving/hybrid.h"
 #include "suites/serving/kv_contents.h"
 
 namespace kvroof {
@@ -18,20 +19,34 @@ bool has(const std::vector<PlanKind>& plans, PlanKind plan) {
   return std::find(plans.begin(), plans.end(), plan) != plans.end();
 }
 
-Result<Restore> run_plan(Session& s, const RequestBatch& batch, PlanKind plan,
+Result<Restore> run_plan(Session& s, const RequestBatch& batch, ChunkRange loaded,
                          const ServingCost& cost) {
-  if (plan == PlanKind::recompute) return recompute(s, batch, cost);
-  if (Status e = wipe(s, batch); !e.ok()) return e;
-  return copy(s, batch, cost);
+  if (loaded.count > 0) {
+    if (Status e = wipe(s, batch); !e.ok()) return e;
+  }
+  return restore(s, batch, loaded, cost);
 }
 
 Arm make_arm(Session& s, const GroupRun& run, const ServingCost& cost, PlanRuns& runs) {
   return [&s, &run, &cost, &runs]() -> Result<Observation> {
-    const auto done = run_plan(s, run.batch, runs.plan, cost);
+    const auto done = run_plan(s, run.batch, runs.loaded, cost);
     if (!done) return done.status();
     runs.restores.push_back(*done);
     return Observation{seconds(done->ttft), {}};
   };
+}
+
+// What each plan loads, and whether the result is right where that is not known yet.
+Status choose_ranges(Session& s, const GridPoint& point, GroupRun& run) {
+  for (PlanRuns& runs : run.plans) {
+    if (runs.plan == PlanKind::copy) runs.loaded = all_chunks(run.batch);
+    if (runs.plan != PlanKind::hybrid) continue;
+    const auto split = find_hybrid_split(s, run.batch, point.serving_cost);
+    if (!split) return split.status();
+    runs.loaded = *split;
+    verify_range(s, run.batch, *split, run.verification);
+  }
+  return run.verification.status;
 }
 
 SamplerConfig sampling(const Session& s, bool verified, std::uint64_t seed) {
@@ -69,9 +84,11 @@ Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector
   if (!batch) return batch.status();
   GroupRun run;
   run.batch = std::move(*batch);
-  for (const PlanKind plan : plans) run.plans.push_back({plan, {}, {}, false});
-  if (has(plans, PlanKind::copy)) run.verification = verify_and_offload(s, run.batch);
+  for (const PlanKind plan : plans) run.plans.push_back({plan, {}, {}, {}, false});
+  if (has(plans, PlanKind::copy) || has(plans, PlanKind::hybrid))
+    run.verification = verify_and_offload(s, run.batch);
   if (!run.verification.status.ok()) return run.verification.status;
+  if (Status e = choose_ranges(s, point, run); !e.ok()) return e;
   sample(s, point, seed, run);
   return run;
 }

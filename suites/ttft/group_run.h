@@ -14,6 +14,7 @@ namespace kvroof {
 // What one plan's runs saw, sample by sample.
 struct PlanRuns {
   PlanKind plan = PlanKind::recompute;
+  ChunkRange loaded;              // of each request
   Status status;                  // the first failure
   std::vector<Restore> restores;  // one a sample
   bool enough = false;            // the interval got narrow enough

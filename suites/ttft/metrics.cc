@@ -46,6 +46,19 @@ class PlanMetrics {
   Case& case_;
 };
 
+std::uint64_t chunk_tokens(const Session& s) {
+  return std::uint64_t{s.kv.block_tokens} * s.spec.blocks_per_chunk;
+}
+
+std::uint64_t loaded_tokens(const Session& s, ChunkRange loaded) {
+  return loaded.count * chunk_tokens(s);
+}
+
+// What is computed before, or beside, the load.
+std::uint64_t front_tokens(const Session& s, const RequestBatch& batch, ChunkRange loaded) {
+  return loaded.count == 0 ? batch.context_tokens : loaded.first * chunk_tokens(s);
+}
+
 double request_flops(const ModelShape& shape, std::uint32_t past, std::uint32_t tokens) {
   return prefill_flops(shape, past, tokens) + head_flops(shape);
 }
@@ -78,13 +91,17 @@ void add_recompute(const Session& s, const Ceilings& roofs, const GroupRun& run,
   to.count("flops", "FLOP", static_cast<std::uint64_t>(std::llround(flops)));
 }
 
-void add_load(const Ceilings& roofs, const GroupRun& run, const Restore& last, PlanMetrics& to) {
+void add_load(const Session& s, const Ceilings& roofs, const GroupRun& run, const PlanRuns& runs,
+              PlanMetrics& to) {
+  const Restore& last = runs.restores.back();
   const auto bytes = static_cast<double>(last.bytes_loaded);
   const auto requests = run.batch.requests.size();
+  const std::uint64_t loaded = loaded_tokens(s, runs.loaded);
   to.count("bytes_loaded", "bytes", last.bytes_loaded);
-  to.count("tokens_loaded", "tokens", requests * run.batch.cached_tokens);
+  to.count("tokens_loaded", "tokens", requests * loaded);
+  // A request that is cached whole repeats its last token.
   to.count("tokens_recomputed", "tokens",
-           requests * (run.batch.context_tokens - run.batch.past_after_load()));
+           requests * std::max<std::uint64_t>(1, run.batch.context_tokens - loaded));
   to.count("chunks_loaded", "chunks", last.chunks_loaded);
   to.count("regions_loaded", "regions", last.regions_loaded);
   if (last.bytes_loaded == 0) return;
@@ -104,7 +121,8 @@ void add_verification(const Verification& seen, PlanMetrics& to, Case& made) {
 // In every sample bytes must reconcile with hits, and no load may have failed.
 std::string complaint(const Session& s, const GroupRun& run, const PlanRuns& runs) {
   const std::uint64_t requests = run.batch.requests.size();
-  const std::uint64_t expected = requests * run.batch.loaded_blocks * s.kv.block_bytes();
+  const std::uint64_t blocks = loaded_tokens(s, runs.loaded) / s.kv.block_tokens;
+  const std::uint64_t expected = requests * blocks * s.kv.block_bytes();
   for (const Restore& one : runs.restores) {
     if (one.failed_loads > 0) {
       return fmt::format("{} of {} loads failed and were recomputed", one.failed_loads, requests);
@@ -126,17 +144,31 @@ const Metric* find_ttft(const Case& made) {
   return made.outcome == Outcome::ok ? &made.metrics.front().second : nullptr;
 }
 
-void add_speedup(const GroupRun& run, std::vector<Case>& cases) {
-  const Metric* base = nullptr;
+const Metric* ttft_of(PlanKind plan, const GroupRun& run, const std::vector<Case>& cases) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (run.plans[i].plan == PlanKind::recompute) base = find_ttft(cases[i]);
+    if (run.plans[i].plan == plan) return find_ttft(cases[i]);
   }
-  if (!base) return;
+  return nullptr;
+}
+
+// Recompute's TTFT over that of the others, and the better pure plan's over hybrid's.
+void add_ratios(const GroupRun& run, std::vector<Case>& cases) {
+  const Metric* recomputed = ttft_of(PlanKind::recompute, run, cases);
+  const Metric* copied = ttft_of(PlanKind::copy, run, cases);
+  std::vector<std::pair<std::size_t, std::pair<const char*, Metric>>> found;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Metric* own = find_ttft(cases[i]);
-    if (run.plans[i].plan == PlanKind::recompute || !own) continue;
-    Metric speedup = ratio_metric(*base, *own);
-    cases[i].metrics.insert(cases[i].metrics.begin() + 1, {"speedup", std::move(speedup)});
+    if (!own || !recomputed || run.plans[i].plan == PlanKind::recompute) continue;
+    found.push_back({i, {"speedup", ratio_metric(*recomputed, *own)}});
+    if (run.plans[i].plan != PlanKind::hybrid || !copied) continue;
+    const Metric* pure = *copied->median < *recomputed->median ? copied : recomputed;
+    found.push_back({i, {"gain_over_pure", ratio_metric(*pure, *own)}});
+  }
+  std::vector<std::size_t> at(cases.size(), 1);  // right behind ttft, in order
+  for (auto& [i, metric] : found) {
+    auto& metrics = cases[i].metrics;
+    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(at[i]++),
+                   {metric.first, std::move(metric.second)});
   }
 }
 
@@ -160,8 +192,10 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
       if (run.verification.not_finite) fail(made, Outcome::incorrect, run.verification.wrong);
       continue;
     }
-    const Restore& last = runs.restores.back();
-    add_load(roofs, run, last, to);
+    if (runs.plan == PlanKind::hybrid) {
+      to.count("front_tokens", "tokens", front_tokens(s, run.batch, runs.loaded));
+    }
+    add_load(s, roofs, run, runs, to);
     add_verification(run.verification, to, made);
     if (const std::string why = complaint(s, run, runs); !why.empty()) {
       fail(made, Outcome::failed, why);
@@ -169,7 +203,7 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
       fail(made, Outcome::incorrect, run.verification.wrong);
     }
   }
-  add_speedup(run, cases);
+  add_ratios(run, cases);
 }
 
 }  // namespace kvroof

@@ -25,7 +25,7 @@ std::uint64_t blocks_of(const GridPoint& p) {
 std::string why_not(const GridPoint& p, PlanKind plan) {
   if (const std::string_view why = unavailable(p, plan); !why.empty()) return std::string(why);
   const std::uint64_t chunk = std::uint64_t{p.block_tokens} * p.blocks_per_chunk;
-  if (plan != PlanKind::copy || p.context_tokens >= chunk) return {};
+  if (plan == PlanKind::recompute || p.context_tokens >= chunk) return {};
   return fmt::format("the context is shorter than one chunk of {} tokens, so nothing can be copied",
                      chunk);
 }
@@ -37,8 +37,12 @@ bool share_a_cache(const GridPoint& a, const GridPoint& b) {
 
 }  // namespace
 
-TtftSuite::TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups)
-    : device_(device), options_(std::move(options)), groups_(groups.begin(), groups.end()) {}
+TtftSuite::TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups,
+                     Status unavailable)
+    : device_(device),
+      options_(std::move(options)),
+      groups_(groups.begin(), groups.end()),
+      unavailable_(std::move(unavailable)) {}
 
 SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   SessionSpec spec;
@@ -80,6 +84,7 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
 
 Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
   const DeviceInfo& info = device_.info();
+  if (!unavailable_.ok()) return {Code::unsupported, unavailable_.text};
   if (p.context_tokens > options_.shape.max_position) {
     return {Code::unsupported, fmt::format("{} tokens are more than the model's {} positions",
                                            p.context_tokens, options_.shape.max_position)};

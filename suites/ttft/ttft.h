@@ -26,7 +26,9 @@ struct TtftOptions {
 class TtftSuite {
  public:
   // `groups` are all that may run: a real device gets one cache for those of equal blocks.
-  TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups);
+  // `unavailable`: why every one of them is skipped, where the device can't be had as they need it.
+  TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups,
+            Status unavailable = {});
 
   // Verifies, samples, and returns one case a plan, in the group's order. Never throws a case away:
   // what can't run is skipped or failed with its reason.
@@ -48,6 +50,7 @@ class TtftSuite {
   Device& device_;
   TtftOptions options_;
   std::vector<ComparisonGroup> groups_;
+  Status unavailable_;
   std::unique_ptr<Session> session_;
   std::map<DType, Ceilings> ceilings_;
 };

@@ -27,6 +27,9 @@ class Machine {
 
   Nanos now() const { return now_; }
 
+  // While nothing runs.
+  void set_capacity(const Amounts& capacity) { capacity_ = capacity; }
+
   // Wakes `sleeper` at `when`, which is not in the past.
   void at(Nanos when, Sleeper& sleeper);
 

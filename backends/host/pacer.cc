@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/host/pacer.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kvroof::host {
+
+Nanos Pacer::deadline(Nanos now, std::uint64_t bytes) {
+  const Nanos took(std::llround(static_cast<double>(bytes) / rate_ * 1e9));
+  const std::lock_guard lock(mutex_);
+  free_ = std::max(free_, now) + took;
+  return free_;
+}
+
+}  // namespace kvroof::host

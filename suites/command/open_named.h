@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Devices by the text of --device, with the profile that it names.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "backends/api/device.h"
+
+namespace kvroof {
+
+// `invalid` for a text that names no device, profile or option; otherwise why it can't be opened.
+Result<std::unique_ptr<Device>> open_named(const std::string& text);
+
+// The text of the same device with another link: "sim:h100-sxm,link=pcie4x16".
+std::string with_link(const std::string& text, const std::string& link);
+
+}  // namespace kvroof
