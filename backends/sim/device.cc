@@ -131,6 +131,7 @@ Status SimDevice::redraw(std::uint64_t seed) {
     return invalid("A profile is drawn anew only while nothing is open.");
   }
   profile_ = draw(nominal_, seed);
+  moves_bytes_ = seed == 0;
   machine_.set_capacity(pricer_.capacity());
   return {};
 }

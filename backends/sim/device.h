@@ -36,7 +36,8 @@ class SimDevice final : public Device {
   Result<std::unique_ptr<Queue>> open_queue(QueueKind kind, Priority priority) noexcept override;
   Status open_gate(Gate gate) noexcept override;
 
-  // Prices and rates by the profile's draw of this seed from now on; nothing may be open.
+  // Prices and rates by the profile's draw of this seed from now on; nothing may be open. While a
+  // draw is in force bytes don't move: it says how long work takes, not what comes of it.
   Status redraw(std::uint64_t seed);
 
   // For its queues, which hold the lock.
@@ -44,6 +45,7 @@ class SimDevice final : public Device {
   Machine& machine() { return machine_; }
   const Profile& profile() const { return profile_; }
   const Pricer& pricer() const { return pricer_; }
+  bool moves_bytes() const { return moves_bytes_; }
   bool gate_is_open(Gate gate) const { return open_gates_.contains(gate); }
   void wait_for_gate(Gate gate, SimQueue& queue) { holding_.emplace(gate, &queue); }
   void stop_waiting_for_gate(const SimQueue& queue);
@@ -54,6 +56,7 @@ class SimDevice final : public Device {
   const Profile nominal_;
   Profile profile_;  // as drawn
   const Pricer pricer_{profile_};
+  bool moves_bytes_ = true;
   DeviceInfo info_;
   Budget device_memory_, host_memory_;
   mutable std::mutex mutex_;

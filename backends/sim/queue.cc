@@ -65,7 +65,7 @@ Result<Ticket> SimQueue::submit(const Work& work) noexcept {
   job.ticket = ++submitted_;
   job.queue = this;
   job.price = *price;
-  job.landing = landing_of(work);
+  if (device_.moves_bytes()) job.landing = landing_of(work);
   add_fences(job, work.fences);
   take_cpu(job, work);
   if (state_ == State::idle) begin_head();

@@ -27,6 +27,8 @@ RECOMPUTE_RANGE = (-0.18, 0.05)  # a model without TTFT points comes out fast, n
 COPY_RANGE = (-0.15, 0.15)
 COPY_SLACK_SECONDS = 0.010  # at short contexts, where a share of the band would mean nothing
 SHORT_CONTEXT = 10240  # up to here the slack applies
+LEAST_HELD = 0.8  # of an arm's gated points: whose published band lies inside the interval
+WIDEST = 0.20  # half of an interval, in shares of its median, from SHORT_CONTEXT up
 SPEEDUP_RANGES = {1024: (1.5, 3.0), 102400: (19.0, 26.0)}
 
 
@@ -50,7 +52,8 @@ GATES = (
     + " and ".join(
         f"{short_tokens(at)} ({a:g}x to {b:g}x)" for at, (a, b) in SPEEDUP_RANGES.items()
     )
-    + " alone; a modelled device's derates must all be 1."
+    + " alone. A modelled device's derates must all be 1, and of each plan's intervals "
+    f"{100 * LEAST_HELD:.0f} % must hold the band, none wider than ±{100 * WIDEST:.0f} %."
 )
 
 
@@ -72,7 +75,29 @@ def checks_of(series: Series, published: Published) -> list[Check]:
         for point in published.points
         for check in _point_checks(_at(series, point.context), point)
     ]
-    return [*found, *(_derate_checks(series.record) if series.basis in MODELLED else [])]
+    if series.basis in MODELLED:
+        for plan in ("recompute", "copy"):
+            found += _interval_checks(series, published, plan)
+        found += _derate_checks(series.record)
+    return found
+
+
+def _interval_checks(series: Series, published: Published, plan: str) -> list[Check]:
+    """Whether drawn intervals hold what was published, and are narrow enough to say something."""
+    gated = [point for point in published.points if point.gated]
+    rows = [(point.band(plan), _at(series, point.context).ttft(plan)) for point in gated]
+    drawn = [(band, t.value, t.ci95) for band, t in rows if t and t.ci95]
+    what = (f"{plan} intervals", f"{plan} half-widths")
+    need = round(LEAST_HELD * len(gated))
+    expected = (f"{need} of {len(gated)} hold the band", f"at most {100 * WIDEST:.0f} %")
+    if not drawn:
+        return [Check(w, "none drawn", e, False, ran=False) for w, e in zip(what, expected)]
+    held = sum(ci[0] <= band[0] and band[1] <= ci[1] for band, _, ci in drawn)
+    widest = max((ci[1] - ci[0]) / 2 / value for _, value, ci in drawn)
+    return [
+        Check(what[0], f"{held} of {len(drawn)} hold it", expected[0], held >= need),
+        Check(what[1], f"{100 * widest:.1f} % at most", expected[1], widest <= WIDEST),
+    ]
 
 
 def _at(series: Series, context: int) -> Point:

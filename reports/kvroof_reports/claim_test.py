@@ -17,13 +17,16 @@ from kvroof_reports.testing import H100, HOST, PARAMS, document, pair, save
 (CLAIM,) = load_published()
 
 
-def as_published(**scale: float) -> list[dict[str, Any]]:
+def as_published(spread: float = 0.15, **scale: float) -> list[dict[str, Any]]:
     """Return the cases that equal the middle of each band, times `recompute` and `copy`."""
     cases = []
     for point in CLAIM.points:
         recompute, copy = sum(point.recompute) / 2, sum(point.copy) / 2
         cases += pair(
-            point.context, recompute * scale.get("recompute", 1), copy * scale.get("copy", 1)
+            point.context,
+            recompute * scale.get("recompute", 1),
+            copy * scale.get("copy", 1),
+            spread=spread,
         )
     return cases
 
@@ -51,8 +54,8 @@ class ClaimTest(unittest.TestCase):
     def test_the_published_points_pass_their_own_gates(self) -> None:
         status, text = self.run_claim(as_published())
         self.assertEqual(status, 0, text)
-        # 10 recompute points, 11 copy points, 2 speedups, 1 derate.
-        self.assertIn("24 of 24 gates hold.", text)
+        # 10 recompute points, 11 copy points, 2 speedups, 4 of intervals, 1 derate.
+        self.assertIn("28 of 28 gates hold.", text)
         self.assertIn(CLAIM.source_url, text)
 
     def test_recompute_may_be_fast_but_not_slow(self) -> None:
@@ -73,6 +76,11 @@ class ClaimTest(unittest.TestCase):
 
     def test_a_point_that_was_never_run_fails(self) -> None:
         self.fails(as_published()[:-2], "recompute at 100K", "copy at 100K", "speedup at 100K")
+
+    def test_intervals_have_to_hold_the_band_and_to_be_narrow(self) -> None:
+        self.fails(as_published(spread=0.25), "recompute half-widths", "copy half-widths")
+        self.fails(as_published(spread=0.001), "recompute intervals", "copy intervals")
+        self.fails(as_published(spread=0), "recompute intervals", "copy half-widths")
 
     def test_a_derate_other_than_one_fails(self) -> None:
         derates = {"gemm": {"value": 1.1, "low": 1, "high": 1.2, "source": "x"}}

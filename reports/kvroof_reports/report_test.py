@@ -121,7 +121,7 @@ class TwoRunsTest(Reporting):
         self.assertIn(
             "Gates on recompute allow -18 % to +5 % outside the published band", self.html()
         )
-        self.assertIn("16 more belong to points that were never run.", self.html())
+        self.assertIn("20 more belong to points that were never run.", self.html())
 
     def test_crossovers_and_unmoved_bytes_are_told(self) -> None:
         self.assertIn("at or below the smallest context tried", self.html())

@@ -74,6 +74,8 @@ Command run_command(CLI::App& root, RunOptions& to) {
   app->add_option("--layers", to.layers, "Run only this many of the model's layers");
   app->add_option("--seed", to.seed, "Of weights, tokens, block order and sampling")
       ->capture_default_str();
+  app->add_option("--draws", to.draws, "Of a profile's parameters, for modelled intervals")
+      ->capture_default_str();
   add_grid_flags(*app, to.grid);
   return {app, [&to] { return run_suites(to); }};
 }

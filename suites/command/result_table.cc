@@ -211,6 +211,13 @@ std::string wide_text(std::span<const Case> cases) {
   return {};
 }
 
+bool has_draws(std::span<const Case> cases) {
+  return std::ranges::any_of(cases, [](const Case& one) {
+    const Metric* ttft = find_metric(one, "ttft");
+    return ttft && ttft->ci95;
+  });
+}
+
 std::string heading_text(const ResultHeading& heading, std::span<const Case> cases) {
   const ModelShape& shape = heading.shape;
   const DeviceInfo& device = heading.device;
@@ -221,7 +228,7 @@ std::string heading_text(const ResultHeading& heading, std::span<const Case> cas
   text += fmt::format("\non {}: {}", heading.spec, device.name);
   text += fmt::format("\nbasis {}", name(device.basis));
   if (!device.virtual_time) return text + '\n';
-  text += ": modelled, no interval";
+  text += has_draws(cases) ? ": modelled, with 95 % of the draws" : ": modelled, no interval";
   if (!cases.empty()) {
     text += "; serving cost " + cases.front().params.at("serving_cost").get<std::string>();
   }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 
+#include "backends/registry/registry.h"
 #include "suites/catalog/model_config.h"
 #include "suites/command/commands.h"
 #include "suites/command/open_named.h"
@@ -30,12 +31,15 @@
 namespace kvroof {
 namespace {
 
+constexpr std::uint64_t kMostDraws = 100'000;
+
 // Everything that a run needs, once all of it is known to be good.
 struct Job {
   std::unique_ptr<Device> device;
   ModelShape shape;
   std::uint32_t full_layers = 0;  // 0: the model runs whole
   std::uint64_t seed = 1;
+  std::uint32_t draws = 0;
   std::vector<ComparisonGroup> groups;
 };
 
@@ -61,6 +65,13 @@ Status read_seed(const RunOptions& options, Job& job) {
   const auto seed = parse_count(options.seed, 0, UINT64_MAX / 2);
   if (!seed) return {Code::invalid, fmt::format("--seed: {}", seed.status().text)};
   job.seed = *seed;
+  return {};
+}
+
+Status read_draws(const RunOptions& options, Job& job) {
+  const auto draws = parse_count(options.draws, 0, kMostDraws);
+  if (!draws) return {Code::invalid, fmt::format("--draws: {}", draws.status().text)};
+  job.draws = static_cast<std::uint32_t>(*draws);
   return {};
 }
 
@@ -161,7 +172,10 @@ class Runner {
       if (device) linked_ = std::move(*device);
     }
     Device& device = linked_ ? *linked_ : *job_.device;
-    const TtftOptions options{job_.shape, job_.full_layers, job_.seed};
+    TtftOptions options{job_.shape, job_.full_layers, job_.seed, {}};
+    if (device.info().virtual_time && job_.draws > 0) {
+      options.draws = {job_.draws, [&device](std::uint64_t seed) { return redraw(device, seed); }};
+    }
     std::vector<ComparisonGroup> groups;
     std::ranges::copy_if(job_.groups, std::back_inserter(groups),
                          [&](const ComparisonGroup& group) { return group.point.link == link; });
@@ -256,6 +270,7 @@ int run_suites(const RunOptions& options) {
   if (Status e = check_outputs(options, *benchmark); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_grid(options, job); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_seed(options, job); !e.ok()) return fail(kBadUsage, e.text);
+  if (Status e = read_draws(options, job); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_model(options, job); !e.ok()) return fail(kBadUsage, e.text);
   auto device = open_named(options.device);
   if (!device) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <random>
 
 namespace kvroof {
 namespace {
@@ -89,6 +90,19 @@ std::string group_name(std::string_view suite, std::string_view model, const Gri
         fmt::format("/{}:{}", shown, value.is_string() ? value.get<std::string>() : value.dump());
   }
   return text;
+}
+
+ServingCost draw(const ServingCost& cost, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto between = [&random](const std::optional<Bounds>& range, double value) {
+    const double share = static_cast<double>(random() >> 11) * 0x1p-53;
+    return range ? range->low + share * (range->high - range->low) : value;
+  };
+  ServingCost drawn = cost;
+  drawn.first_step_seconds = between(cost.first_step_range, cost.first_step_seconds);
+  drawn.prepare_seconds_per_16_tokens =
+      between(cost.prepare_range, cost.prepare_seconds_per_16_tokens);
+  return drawn;
 }
 
 }  // namespace kvroof

@@ -18,10 +18,12 @@ Metric measured_metric(std::string unit, std::vector<double> samples, bool enoug
   return metric;
 }
 
-Metric modelled_metric(std::string unit, double value) {
+Metric modelled_metric(std::string unit, double value, std::vector<double> draws) {
   Metric metric;
   metric.unit = std::move(unit);
   metric.median = value;
+  metric.ci95 = drawn_interval(draws, value);
+  metric.draws = std::move(draws);
   return metric;
 }
 
@@ -33,7 +35,14 @@ Metric count_metric(std::string unit, std::uint64_t value) {
 }
 
 Metric ratio_metric(const Metric& numerator, const Metric& denominator) {
-  Metric metric = modelled_metric("ratio", *numerator.median / *denominator.median);
+  std::vector<double> draws;
+  if (numerator.draws.size() == denominator.draws.size()) {
+    for (std::size_t i = 0; i < numerator.draws.size(); ++i) {
+      draws.push_back(numerator.draws[i] / denominator.draws[i]);
+    }
+  }
+  Metric metric =
+      modelled_metric("ratio", *numerator.median / *denominator.median, std::move(draws));
   if (numerator.samples.empty() || denominator.samples.empty()) return metric;
   metric.ci95 = ratio_interval(numerator.samples, denominator.samples);
   metric.samples_enough = numerator.samples_enough.value_or(false) &&
@@ -47,6 +56,7 @@ Metric scaled_metric(const Metric& metric, double factor, std::string unit) {
   if (scaled.median) *scaled.median *= factor;
   if (scaled.ci95) scaled.ci95 = Bounds{scaled.ci95->low * factor, scaled.ci95->high * factor};
   for (double& sample : scaled.samples) sample *= factor;
+  for (double& draw : scaled.draws) draw *= factor;
   return scaled;
 }
 

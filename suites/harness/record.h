@@ -29,6 +29,7 @@ struct Metric {
   std::optional<double> median;        // measured and modelled figures
   std::optional<Bounds> ci95;          // never of zero width; empty: "no interval"
   std::vector<double> samples;         // measured figures; empty for a ratio of two sets of samples
+  std::vector<double> draws;           // modelled figures, one a draw; kept out of the record
   std::optional<bool> samples_enough;  // measured: whether ci95 got as narrow as was asked
   std::optional<std::uint64_t> value;  // exact counts, which have nothing else
   std::optional<Basis> basis;          // where it is not that of the case
@@ -40,13 +41,15 @@ constexpr std::string_view kUnits[] = {"s",      "bytes",  "bytes/s", "FLOP",   
 // `enough`: whether sampling reached its target. The interval is the bootstrap's.
 Metric measured_metric(std::string unit, std::vector<double> samples, bool enough);
 
-// A figure that follows from one virtual-time run, or that is not repeated.
-Metric modelled_metric(std::string unit, double value);
+// A figure that follows from one virtual-time run, or that is not repeated. `draws`: what it is for
+// each draw of the profile's parameters; the interval holds 95 % of them, and the value.
+Metric modelled_metric(std::string unit, double value, std::vector<double> draws = {});
 
 Metric count_metric(std::string unit, std::uint64_t value);
 
 // median(numerator) / median(denominator), with unit "ratio" and the bootstrap interval of it.
-// Where either has no samples (modelled), neither has the ratio an interval.
+// Modelled: of the ratio draw by draw. Where either has neither samples nor as many draws, the
+// ratio has no interval.
 Metric ratio_metric(const Metric& numerator, const Metric& denominator);
 
 // The same figure through an increasing linear function: samples, median and interval times

@@ -69,6 +69,14 @@ std::optional<Bounds> ratio_interval(std::span<const double> numerator,
   return percentile_interval(ratios);
 }
 
+std::optional<Bounds> drawn_interval(std::span<const double> draws, double value) {
+  if (draws.size() < 2) return std::nullopt;
+  std::vector<double> values(draws.begin(), draws.end());
+  const auto middle = percentile_interval(values);
+  if (!middle) return std::nullopt;
+  return Bounds{std::min(middle->low, value), std::max(middle->high, value)};
+}
+
 double relative_half_width(const Bounds& bounds, double middle) {
   if (middle == 0) return std::numeric_limits<double>::infinity();
   return (bounds.high - bounds.low) / 2 / std::abs(middle);

@@ -31,6 +31,10 @@ std::optional<Bounds> ratio_interval(std::span<const double> numerator,
                                      std::span<const double> denominator,
                                      std::uint64_t seed = kBootstrapSeed);
 
+// What holds 95 % of `draws` (their 2.5th to 97.5th percentile), widened to hold `value`. Empty
+// with fewer than two draws, and where they are all alike.
+std::optional<Bounds> drawn_interval(std::span<const double> draws, double value);
+
 // Half the width of `bounds` over the size of `middle`; infinite where `middle` is zero.
 double relative_half_width(const Bounds& bounds, double middle);
 

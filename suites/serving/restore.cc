@@ -122,7 +122,10 @@ class RestoreRun {
     Flight& flight = flights_[forwards_];
     std::vector<Point> fences = on_cpu(std::max(flight.scheduled, flight.prepared));
     if (range_.count > 0) {
-      const auto load = s_.engine->fences_for_read(loaded_blocks(request));
+      const auto blocks = loaded_blocks(request);
+      // The lane is in order: while its last copy waits, it is not worth asking for the others.
+      if (s_.engine->fences_for_read(blocks.last(1)).code() == Code::busy) return false;
+      const auto load = s_.engine->fences_for_read(blocks);
       if (load.code() == Code::busy) return false;
       // Where a copy has failed already, nothing is worth waiting for: the pass will be repeated.
       if (!load && load.code() != Code::failed) return load.status();

@@ -2,8 +2,10 @@
 #include "suites/ttft/crossover.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace kvroof {
@@ -53,18 +55,48 @@ bool straddles(const Speedup& point, double margin) {
   return ci && ci->low < margin && margin < ci->high;
 }
 
+// The smallest context from which `speedup_at` holds the margin up to the last; empty: none.
+template <class SpeedupAt>
+std::optional<double> crossover_of(const Series& series, double margin, SpeedupAt speedup_at) {
+  auto first = series.points.end();
+  while (first != series.points.begin() && speedup_at(*std::prev(first)) >= margin) --first;
+  if (first == series.points.end()) return std::nullopt;
+  return static_cast<double>(first->context);
+}
+
+// Of the crossovers of the draws; empty where it has no end: a draw in forty or more has none.
+std::optional<Bounds> drawn_crossovers(const Series& series, double margin, double nominal) {
+  const std::size_t draws = series.points.front().metric.draws.size();
+  std::vector<double> found;
+  for (std::size_t i = 0; i < draws; ++i) {
+    const auto at = [i](const Speedup& point) { return point.metric.draws[i]; };
+    found.push_back(crossover_of(series, margin, at).value_or(HUGE_VAL));
+  }
+  const auto bounds = drawn_interval(found, nominal);
+  return bounds && std::isfinite(bounds->high) ? bounds : std::nullopt;
+}
+
+bool same_draws(const Series& series) {
+  const std::size_t draws = series.points.front().metric.draws.size();
+  return std::ranges::all_of(
+      series.points, [draws](const Speedup& point) { return point.metric.draws.size() == draws; });
+}
+
 Answer answer(const Series& series, double margin) {
   Answer made;
   made.question = "crossover";
   made.params = series.params;
   made.params["margin"] = margin;
   made.basis = series.basis;
-  auto first = series.points.end();
-  while (first != series.points.begin() && *std::prev(first)->metric.median >= margin) --first;
-  if (first == series.points.end()) return made;
-  made.context_tokens = static_cast<double>(first->context);
+  made.context_tokens =
+      crossover_of(series, margin, [](const Speedup& point) { return *point.metric.median; });
+  if (!made.context_tokens) return made;
+  const auto first = std::ranges::find(series.points, *made.context_tokens, [](const Speedup& p) {
+    return static_cast<double>(p.context);
+  });
   made.verdict = first == series.points.begin() ? Verdict::below_smallest : Verdict::found;
   if (straddles(*first, margin)) made.verdict = Verdict::inside_interval;
+  if (same_draws(series)) made.ci95 = drawn_crossovers(series, margin, *made.context_tokens);
   return made;
 }
 

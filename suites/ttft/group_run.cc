@@ -75,21 +75,46 @@ void sample(Session& s, const GridPoint& point, std::uint64_t seed, GroupRun& ru
   }
 }
 
+bool all_ok(const GroupRun& run) {
+  return std::ranges::all_of(run.plans, [](const PlanRuns& runs) { return runs.status.ok(); });
+}
+
+// Each plan once more for each draw, with what it loads as chosen without one.
+Status run_drawn(Session& s, const ServingCost& cost, const Draws& draws, std::uint64_t seed,
+                 GroupRun& run) {
+  for (std::uint32_t i = 1; i <= draws.count; ++i) {
+    const std::uint64_t own = seed * 0x9E3779B97F4A7C15ull + i;
+    if (Status e = draws.redraw(own); !e.ok()) return e;
+    const ServingCost drawn = draw(cost, own);
+    for (PlanRuns& runs : run.plans) {
+      const auto done = restore(s, run.batch, runs.loaded, drawn);
+      if (!done) return done.status();
+      runs.drawn.push_back(*done);
+    }
+  }
+  return draws.redraw(0);
+}
+
 }  // namespace
 
 Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector<PlanKind>& plans,
-                           std::uint64_t seed) {
+                           const Draws& draws, std::uint64_t seed) {
   const auto context = static_cast<std::uint32_t>(point.context_tokens);
   auto batch = RequestBatch::create(s, context, point.batch, own_seed(seed, point));
   if (!batch) return batch.status();
   GroupRun run;
   run.batch = std::move(*batch);
-  for (const PlanKind plan : plans) run.plans.push_back({plan, {}, {}, {}, false});
+  for (const PlanKind plan : plans) run.plans.emplace_back().plan = plan;
   if (has(plans, PlanKind::copy) || has(plans, PlanKind::hybrid))
     run.verification = verify_and_offload(s, run.batch);
   if (!run.verification.status.ok()) return run.verification.status;
   if (Status e = choose_ranges(s, point, run); !e.ok()) return e;
   sample(s, point, seed, run);
+  if (draws.redraw && all_ok(run)) {
+    if (Status e = run_drawn(s, point.serving_cost, draws, seed, run); !e.ok()) {
+      return e;
+    }
+  }
   return run;
 }
 

@@ -2,6 +2,7 @@
 // One comparison group on a session that is set up: verify, then sample its plans in turn.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "suites/harness/grid.h"
@@ -17,7 +18,15 @@ struct PlanRuns {
   ChunkRange loaded;              // of each request
   Status status;                  // the first failure
   std::vector<Restore> restores;  // one a sample
+  std::vector<Restore> drawn;     // one a draw of a simulated device's parameters
   bool enough = false;            // the interval got narrow enough
+};
+
+// How a simulated device's parameters are drawn for intervals: `redraw` makes it draw by a seed, 0
+// being the parameters as they are.
+struct Draws {
+  std::uint32_t count = 0;
+  std::function<Status(std::uint64_t seed)> redraw;
 };
 
 struct GroupRun {
@@ -27,7 +36,8 @@ struct GroupRun {
 };
 
 Result<GroupRun> run_group(Session& session, const GridPoint& point,
-                           const std::vector<PlanKind>& plans, std::uint64_t seed);
+                           const std::vector<PlanKind>& plans, const Draws& draws,
+                           std::uint64_t seed);
 
 // A short prefill, so that the first sample does not pay for first touches of weights and code.
 Status warm_up(Session& session);

@@ -28,7 +28,11 @@ class PlanMetrics {
   Metric make(const char* unit, Figure figure) const {
     std::vector<double> samples;
     for (const Restore& restore : runs_.restores) samples.push_back(figure(restore));
-    if (virtual_time_) return modelled_metric(unit, samples.front());
+    if (virtual_time_) {
+      std::vector<double> draws;
+      for (const Restore& restore : runs_.drawn) draws.push_back(figure(restore));
+      return modelled_metric(unit, samples.front(), std::move(draws));
+    }
     return measured_metric(unit, std::move(samples), runs_.enough);
   }
 

@@ -150,7 +150,7 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
   if (why.ok()) why = prepare(group.point);
   Result<GroupRun> run = why;
   if (why.ok()) {
-    run = run_group(*session_, group.point, plans, options_.seed);
+    run = run_group(*session_, group.point, plans, options_.draws, options_.seed);
     why = run.status();
   }
   std::vector<Case> cases;

@@ -14,6 +14,7 @@
 #include "suites/harness/record.h"
 #include "suites/serving/ceilings.h"
 #include "suites/serving/session.h"
+#include "suites/ttft/group_run.h"
 
 namespace kvroof {
 
@@ -21,6 +22,7 @@ struct TtftOptions {
   ModelShape shape;               // as it runs
   std::uint32_t full_layers = 0;  // the model's own, where `shape` was cut to fewer; 0: it was not
   std::uint64_t seed = 1;
+  Draws draws{};
 };
 
 class TtftSuite {

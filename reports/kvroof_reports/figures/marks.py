@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from kvroof_reports import style
-from kvroof_reports.rows import Interval
+from kvroof_reports.rows import MODELLED, Interval
 from kvroof_reports.series import Row
 
 
 def line(axes: Axes, rows: Sequence[Row], colour: str, marker: str, basis: str, label: str) -> None:
-    """Draw medians against context, with a bar where there is an interval."""
+    """Draw medians against context: a bar at measured intervals, a band over modelled ones."""
     contexts = [context for context, _ in rows]
     values = [metric.value for _, metric in rows]
     axes.plot(
@@ -25,7 +25,16 @@ def line(axes: Axes, rows: Sequence[Row], colour: str, marker: str, basis: str, 
         linestyle=style.BASIS_DASHES[basis],
     )
     barred = [(context, metric) for context, metric in rows if metric.ci95]
-    if barred:
+    if barred and basis in MODELLED and len(barred) > 1:
+        axes.fill_between(
+            [c for c, _ in barred],
+            [m.ci95[0] for _, m in barred if m.ci95],
+            [m.ci95[1] for _, m in barred if m.ci95],
+            color=colour,
+            alpha=0.18,
+            linewidth=0,
+        )
+    elif barred:
         below = [max(m.value - m.ci95[0], 0.0) for _, m in barred if m.ci95]
         above = [max(m.ci95[1] - m.value, 0.0) for _, m in barred if m.ci95]
         axes.errorbar(

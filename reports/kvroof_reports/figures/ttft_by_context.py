@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time to first token against context, one line a plan, both axes logarithmic.
 
-Bars are 95 % intervals, where there are any.
+Bars and bands are 95 % intervals, where there are any.
 
 Open marks are published measurements of the same model and device; their bars reach from the lower
 to the higher reading of the published chart.
