@@ -1,47 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/model/model_shape.h"
 
+#include <algorithm>
+
 namespace kvroof {
 namespace {
 
-std::uint64_t layer_parameters(const ModelShape& s) {
-  const std::uint64_t query = std::uint64_t{s.heads} * s.head_dim;
-  const std::uint64_t kv = std::uint64_t{s.kv_heads} * s.head_dim;
-  const std::uint64_t attention = s.hidden * (query + 2 * kv) + query * s.hidden;
-  const std::uint64_t feed_forward = std::uint64_t{3} * s.hidden * s.intermediate;
-  return attention + feed_forward;
+std::uint64_t product(std::uint64_t a, std::uint64_t b) { return a * b; }
+
+struct Dims {
+  std::uint64_t qk, v;
+};
+Dims head_dims(const ModelShape& s) {
+  if (!s.latent) return {s.head_dim, s.head_dim};
+  return {std::uint64_t{s.latent->nope_dim} + s.latent->rope_dim, s.latent->v_dim};
+}
+
+// Multiplied by each token: q, k, v and the output projection.
+std::uint64_t attention_parameters(const ModelShape& s) {
+  const std::uint64_t heads = s.heads, hidden = s.hidden;
+  if (!s.latent) return product(hidden, (2 * heads + 2 * s.kv_heads) * s.head_dim);
+  const LatentAttention& a = *s.latent;
+  const auto [qk, v] = head_dims(s);
+  const std::uint64_t queries =
+      a.q_rank == 0 ? hidden * heads * qk : product(a.q_rank, hidden + heads * qk);
+  const std::uint64_t latents = product(hidden, a.kv_rank + a.rope_dim);
+  const std::uint64_t expansion = product(a.kv_rank, heads * (a.nope_dim + v));
+  return queries + latents + expansion + heads * v * hidden;
+}
+
+std::uint64_t gated(std::uint64_t hidden, std::uint64_t intermediate) {
+  return 3 * hidden * intermediate;
+}
+
+// `experts`: how many of the routed ones count.
+std::uint64_t feed_forward_parameters(const ModelShape& s, bool sparse, std::uint64_t experts) {
+  if (!sparse) return gated(s.hidden, s.intermediate);
+  const Experts& e = *s.experts;
+  return product(s.hidden, e.total) + (experts + e.shared) * gated(s.hidden, e.intermediate);
+}
+
+// Over all layers; `whole`: every expert counts, not just the active ones.
+std::uint64_t matrix_parameters(const ModelShape& s, bool whole) {
+  std::uint64_t sum = s.layers * attention_parameters(s);
+  for (std::uint32_t i = 0; i < s.layers; ++i) {
+    const bool sparse = s.kind(i).sparse;
+    const std::uint64_t experts = sparse ? (whole ? s.experts->total : s.experts->active) : 0;
+    sum += feed_forward_parameters(s, sparse, experts);
+  }
+  return sum;
 }
 
 std::uint64_t norm_parameters(const ModelShape& s) {
-  const std::uint64_t per_layer = 2ull * s.hidden + (s.qk_norm ? 2ull * s.head_dim : 0);
+  std::uint64_t per_layer = (s.outer_norms ? 4ull : 2ull) * s.hidden;
+  if (s.qk_norm) per_layer += 2ull * s.head_dim;
+  if (s.latent) per_layer += s.latent->q_rank + s.latent->kv_rank;
   return s.layers * per_layer + s.hidden;
+}
+
+// `whole`: of every expert, not just the active ones.
+std::uint64_t bias_parameters(const ModelShape& s, bool whole) {
+  std::uint64_t per_layer = 0;
+  if (s.biases.qkv) per_layer += (std::uint64_t{s.heads} + 2 * s.kv_heads) * s.head_dim;
+  if (s.biases.output) per_layer += s.hidden;
+  std::uint64_t sum = s.layers * per_layer;
+  if (!s.biases.feed_forward) return sum;
+  for (std::uint32_t i = 0; i < s.layers; ++i) {
+    if (!s.kind(i).sparse) {
+      sum += 2ull * s.intermediate + s.hidden;
+      continue;
+    }
+    const Experts& e = *s.experts;
+    const std::uint64_t counted = (whole ? e.total : e.active) + e.shared;
+    sum += e.total + counted * (2ull * e.intermediate + s.hidden);
+  }
+  return sum;
+}
+
+std::uint64_t layer_kv_bytes(const ModelShape& s, DType dtype) {
+  if (s.latent) return (std::uint64_t{s.latent->kv_rank} + s.latent->rope_dim) * bytes_of(dtype);
+  return 2ull * s.kv_heads * s.head_dim * bytes_of(dtype);
 }
 
 }  // namespace
 
 std::uint64_t kv_bytes_per_token(const ModelShape& s, DType dtype) {
-  return 2ull * s.layers * s.kv_heads * s.head_dim * bytes_of(dtype);
+  return s.layers * layer_kv_bytes(s, dtype);
 }
 
-std::uint64_t body_parameters(const ModelShape& s) { return s.layers * layer_parameters(s); }
+std::uint64_t growing_kv_bytes_per_token(const ModelShape& s, DType dtype) {
+  std::uint64_t layers = 0;
+  for (std::uint32_t i = 0; i < s.layers; ++i) layers += s.kind(i).window == 0 ? 1 : 0;
+  return layers * layer_kv_bytes(s, dtype);
+}
 
-std::uint64_t head_parameters(const ModelShape& s) { return std::uint64_t{s.hidden} * s.vocab; }
+std::uint64_t kv_bytes(const ModelShape& s, DType dtype, std::uint64_t tokens) {
+  std::uint64_t kept = 0;
+  for (std::uint32_t i = 0; i < s.layers; ++i) {
+    const std::uint64_t window = s.kind(i).window;
+    kept += window == 0 ? tokens : std::min(tokens, window);
+  }
+  return kept * layer_kv_bytes(s, dtype);
+}
+
+std::uint64_t body_parameters(const ModelShape& s) {
+  return matrix_parameters(s, false) + bias_parameters(s, false);
+}
+
+std::uint64_t head_parameters(const ModelShape& s) { return product(s.hidden, s.vocab); }
 
 std::uint64_t total_parameters(const ModelShape& s) {
   const std::uint64_t tables = head_parameters(s) * (s.tied_embeddings ? 1 : 2);
-  return body_parameters(s) + norm_parameters(s) + tables;
+  const std::uint64_t sinks = s.sinks ? product(s.layers, s.heads) : 0;
+  return matrix_parameters(s, true) + bias_parameters(s, true) + norm_parameters(s) + sinks +
+         tables;
 }
 
-double causal_pairs(std::uint64_t past, std::uint64_t tokens) {
+double causal_pairs(std::uint64_t past, std::uint64_t tokens, std::uint32_t window) {
   const double n = static_cast<double>(tokens);
-  return n * static_cast<double>(past) + n * (n + 1) / 2;
+  if (window == 0) return n * static_cast<double>(past) + n * (n + 1) / 2;
+  // Up to the window each token sees one more; from there on all see as many.
+  const std::uint64_t rising = past < window ? std::min<std::uint64_t>(tokens, window - past) : 0;
+  return causal_pairs(past, rising) + static_cast<double>(tokens - rising) * window;
 }
 
 double prefill_flops(const ModelShape& s, std::uint64_t past, std::uint64_t tokens) {
   const double linear = 2.0 * static_cast<double>(body_parameters(s)) * static_cast<double>(tokens);
-  return linear + 4.0 * s.layers * s.heads * s.head_dim * causal_pairs(past, tokens);
+  const auto [qk, v] = head_dims(s);
+  const double a_pair = 2.0 * s.heads * static_cast<double>(qk + v);
+  if (s.kinds.empty()) return linear + s.layers * a_pair * causal_pairs(past, tokens);
+  double pairs = 0;
+  for (const LayerKind& kind : s.kinds) pairs += causal_pairs(past, tokens, kind.window);
+  return linear + a_pair * pairs;
 }
 
 double head_flops(const ModelShape& s) { return 2.0 * static_cast<double>(head_parameters(s)); }
+
+std::string why_not_run(const ModelShape& s) {
+  const auto windowed = [](const LayerKind& kind) { return kind.window > 0; };
+  const char* what = nullptr;
+  if (!s.other_rope.empty()) what = "rotary positions of another scaling";
+  if (s.outer_norms) what = "norms behind its layers";
+  if (s.biases.qkv || s.biases.output || s.biases.feed_forward) what = "biases";
+  if (std::any_of(s.kinds.begin(), s.kinds.end(), windowed)) what = "window layers";
+  if (s.latent) what = "latent attention";
+  if (s.experts) what = "a mixture of experts";
+  if (!what) return {};
+  return "this build counts a model with " + std::string(what) +
+         " (kvroof models), but does not run it yet";
+}
 
 }  // namespace kvroof

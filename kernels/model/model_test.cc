@@ -24,18 +24,81 @@ ModelShape tiny() {
 }
 
 // Counts multiply-adds one loop at a time, as a plain implementation would run them.
-double flops_by_loops(const ModelShape& s, std::uint64_t past, std::uint64_t tokens) {
-  double adds = 0;
-  for (std::uint32_t layer = 0; layer < s.layers; ++layer) {
-    for (std::uint64_t t = 0; t < tokens; ++t) {
-      for (std::uint32_t o = 0; o < (s.heads + 2 * s.kv_heads) * s.head_dim; ++o) adds += s.hidden;
-      for (std::uint32_t o = 0; o < s.hidden; ++o) adds += s.heads * s.head_dim;
-      for (std::uint32_t o = 0; o < 2 * s.intermediate; ++o) adds += s.hidden;
-      for (std::uint32_t o = 0; o < s.hidden; ++o) adds += s.intermediate;
-      for (std::uint64_t key = 0; key <= past + t; ++key) adds += 2.0 * s.heads * s.head_dim;
+class Loops {
+ public:
+  explicit Loops(const ModelShape& shape) : s_(shape) {}
+
+  double flops(std::uint64_t past, std::uint64_t tokens) {
+    for (std::uint32_t layer = 0; layer < s_.layers; ++layer) {
+      for (std::uint64_t t = 0; t < tokens; ++t) {
+        s_.latent ? latent_projections() : projections();
+        attend(past + t, s_.kind(layer).window);
+        s_.kind(layer).sparse ? experts() : gated(s_.intermediate);
+      }
+    }
+    return 2 * adds_;
+  }
+
+ private:
+  void matrix(std::uint32_t out, std::uint32_t in, bool bias = false) {
+    for (std::uint32_t o = 0; o < out; ++o) adds_ += in + (bias ? 1 : 0);
+  }
+  void projections() {
+    matrix(s_.heads * s_.head_dim, s_.hidden, s_.biases.qkv);
+    matrix(s_.kv_heads * s_.head_dim, s_.hidden, s_.biases.qkv);
+    matrix(s_.kv_heads * s_.head_dim, s_.hidden, s_.biases.qkv);
+    matrix(s_.hidden, s_.heads * s_.head_dim, s_.biases.output);
+  }
+  void latent_projections() {
+    const LatentAttention& a = *s_.latent;
+    const std::uint32_t q_width = s_.heads * (a.nope_dim + a.rope_dim);
+    if (a.q_rank > 0) matrix(a.q_rank, s_.hidden);
+    matrix(q_width, a.q_rank > 0 ? a.q_rank : s_.hidden);
+    matrix(a.kv_rank + a.rope_dim, s_.hidden);
+    for (std::uint32_t head = 0; head < s_.heads; ++head) matrix(a.nope_dim + a.v_dim, a.kv_rank);
+    matrix(s_.hidden, s_.heads * a.v_dim);
+  }
+  void attend(std::uint64_t position, std::uint32_t window) {
+    const std::uint32_t qk = s_.latent ? s_.latent->nope_dim + s_.latent->rope_dim : s_.head_dim;
+    const std::uint32_t v = s_.latent ? s_.latent->v_dim : s_.head_dim;
+    for (std::uint64_t key = 0; key <= position; ++key) {
+      if (window == 0 || position - key < window) adds_ += static_cast<double>(s_.heads) * (qk + v);
     }
   }
-  return 2 * adds;
+  void gated(std::uint32_t width) {
+    matrix(2 * width, s_.hidden, s_.biases.feed_forward);
+    matrix(s_.hidden, width, s_.biases.feed_forward);
+  }
+  void experts() {
+    matrix(s_.experts->total, s_.hidden, s_.biases.feed_forward);
+    for (std::uint32_t e = 0; e < s_.experts->active + s_.experts->shared; ++e) {
+      gated(s_.experts->intermediate);
+    }
+  }
+
+  const ModelShape& s_;
+  double adds_ = 0;
+};
+
+ModelShape with_experts() {
+  ModelShape s = tiny();
+  s.experts = Experts{.total = 6, .active = 2, .shared = 1, .intermediate = 5};
+  s.kinds = {{0, false}, {0, true}, {0, true}};
+  return s;
+}
+
+ModelShape with_windows_and_biases() {
+  ModelShape s = with_experts();
+  s.kinds = {{3, true}, {0, true}, {3, false}};
+  s.biases = {true, true, true};
+  return s;
+}
+
+ModelShape with_latent(std::uint32_t q_rank) {
+  ModelShape s = with_experts();
+  s.latent =
+      LatentAttention{.q_rank = q_rank, .kv_rank = 6, .nope_dim = 4, .rope_dim = 2, .v_dim = 3};
+  return s;
 }
 
 TEST(ModelShape, CountsLlama8b) {
@@ -44,9 +107,37 @@ TEST(ModelShape, CountsLlama8b) {
   EXPECT_EQ(total_parameters(llama_8b()), 8030261248u);  // what the checkpoint's own index says
 }
 
-TEST(ModelShape, FlopsEqualABruteForceCount) {
-  EXPECT_DOUBLE_EQ(prefill_flops(tiny(), 0, 5), flops_by_loops(tiny(), 0, 5));
-  EXPECT_DOUBLE_EQ(prefill_flops(tiny(), 7, 3), flops_by_loops(tiny(), 7, 3));
+TEST(ModelShape, FlopsEqualABruteForceCountInEachFamily) {
+  for (const ModelShape& shape :
+       {tiny(), with_experts(), with_windows_and_biases(), with_latent(0), with_latent(5)}) {
+    for (const std::uint64_t past : {0u, 1u, 2u, 3u, 7u}) {
+      for (const std::uint64_t tokens : {1u, 2u, 5u, 9u}) {
+        EXPECT_DOUBLE_EQ(prefill_flops(shape, past, tokens), Loops(shape).flops(past, tokens));
+      }
+    }
+  }
+}
+
+TEST(ModelShape, WindowLayersStopGrowing) {
+  const ModelShape s = with_windows_and_biases();
+  const std::uint64_t layer = 2 * 2 * 2 * 2;  // K and V of 2 heads of 2 in bf16
+  EXPECT_EQ(kv_bytes_per_token(s, DType::bf16), 3 * layer);
+  EXPECT_EQ(growing_kv_bytes_per_token(s, DType::bf16), layer);
+  EXPECT_EQ(kv_bytes(s, DType::bf16, 2), 2 * 3 * layer);
+  EXPECT_EQ(kv_bytes(s, DType::bf16, 10), (10 + 2 * 3) * layer);
+}
+
+TEST(ModelShape, ALatentIsAllThatIsKept) {
+  EXPECT_EQ(kv_bytes_per_token(with_latent(5), DType::bf16), 3 * (6 + 2) * 2);
+}
+
+TEST(ModelShape, SaysWhatIsNotRunYet) {
+  EXPECT_EQ(why_not_run(tiny()), "");
+  EXPECT_NE(why_not_run(with_experts()).find("mixture of experts"), std::string::npos);
+  EXPECT_NE(why_not_run(with_windows_and_biases()), "");
+  ModelShape latent = with_latent(0);
+  latent.experts.reset();
+  EXPECT_NE(why_not_run(latent).find("latent attention"), std::string::npos);
 }
 
 TEST(ModelShape, StepsAddUpToTheWhole) {

@@ -11,7 +11,7 @@ namespace kvroof {
 
 // `origin` names the text in errors (a path or a catalogue name) and becomes the shape's source.
 // `invalid`: one sentence that names the key, what it holds and what is expected. Architectures
-// other than the dense grouped-query ones are refused by name.
+// that no reader of model_families.cc knows are refused by name.
 Result<ModelShape> parse_model_config(std::string_view json_text, std::string_view origin);
 
 // A catalogue name, or the path of a config.json (anything that ends in .json or holds a slash).

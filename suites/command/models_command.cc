@@ -2,6 +2,8 @@
 // `kvroof models`: what a model's geometry means for copying and recomputing it.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "kernels/model/kv_layout.h"
 #include "suites/catalog/catalog.h"
 #include "suites/catalog/model_config.h"
@@ -19,55 +21,90 @@ constexpr std::uint64_t kContext = 10240;
 
 // FLOPs to recompute the first kContext tokens over the KV bytes that copying them moves.
 double flops_per_kv_byte(const ModelShape& s) {
-  return prefill_flops(s, 0, kContext) /
-         static_cast<double>(kContext * kv_bytes_per_token(s, DType::bf16));
+  return prefill_flops(s, 0, kContext) / static_cast<double>(kv_bytes(s, DType::bf16, kContext));
 }
 
-Json region_bytes(const ModelShape& s) {
+// Of one token that sees `context` others, or its window's.
+double attention_flops_per_token(const ModelShape& s, std::uint64_t context) {
+  return prefill_flops(s, context - 1, 1) - 2.0 * static_cast<double>(body_parameters(s));
+}
+
+// A region is a block in block_first; in layer_first K or V of one layer of it, or its latents.
+std::uint64_t region_bytes(const ModelShape& s, DType dtype, Layout layout) {
+  const std::uint64_t block = kBlockTokens * kv_bytes_per_token(s, dtype);
+  if (layout == Layout::block_first) return block;
+  return block / (s.latent ? s.layers : 2ull * s.layers);
+}
+
+Json all_region_bytes(const ModelShape& s) {
   Json all;
   for (const Layout layout : kLayouts) {
     for (const DType dtype : kDTypes) {
-      const KvLayout kv = make_kv_layout(s, dtype, layout, kBlockTokens, 1);
-      all[std::string(name(layout))][std::string(name(dtype))] = kv.region_bytes();
+      all[std::string(name(layout))][std::string(name(dtype))] = region_bytes(s, dtype, layout);
     }
   }
   return all;
 }
 
+// What not every family has, where this model has it.
+void add_family(const ModelShape& s, Json& json) {
+  if (const auto& e = s.experts) {
+    json["experts"] = {{"total", e->total},
+                       {"active", e->active},
+                       {"shared", e->shared},
+                       {"intermediate", e->intermediate}};
+  }
+  if (const auto& a = s.latent) {
+    json["latent"] = {{"q_rank", a->q_rank},
+                      {"kv_rank", a->kv_rank},
+                      {"nope_dim", a->nope_dim},
+                      {"rope_dim", a->rope_dim},
+                      {"v_dim", a->v_dim}};
+  }
+  const auto windowed = [](const LayerKind& kind) { return kind.window > 0; };
+  const bool windows = std::ranges::any_of(s.kinds, windowed);
+  for (const LayerKind& kind : s.kinds) {
+    if (windows) json["windows"].push_back(kind.window);
+    if (s.experts) json["sparse_layers"].push_back(kind.sparse);
+  }
+  if (const std::string why = why_not_run(s); !why.empty()) json["not_run"] = why;
+}
+
 Json to_json(const ModelShape& s) {
   const std::uint64_t kv = kv_bytes_per_token(s, DType::bf16);
-  return {{"name", s.name},
-          {"source", s.source},
-          {"layers", s.layers},
-          {"hidden", s.hidden},
-          {"heads", s.heads},
-          {"kv_heads", s.kv_heads},
-          {"head_dim", s.head_dim},
-          {"intermediate", s.intermediate},
-          {"vocab", s.vocab},
-          {"max_position", s.max_position},
-          {"tied_embeddings", s.tied_embeddings},
-          {"params_total", total_parameters(s)},
-          {"params_active_body", body_parameters(s)},
-          {"kv_dtype", name(DType::bf16)},
-          {"kv_bytes_per_token", kv},
-          {"kv_bytes_per_token_growing", kv},
-          {"linear_flops_per_token", 2 * body_parameters(s)},
-          {"attention_flops_per_token_at_10240",
-           4.0 * s.layers * s.heads * s.head_dim * static_cast<double>(kContext)},
-          {"flops_per_kv_byte_at_10240", flops_per_kv_byte(s)},
-          {"region_bytes_of_16_token_blocks", region_bytes(s)}};
+  Json json = {{"name", s.name},
+               {"source", s.source},
+               {"layers", s.layers},
+               {"hidden", s.hidden},
+               {"heads", s.heads},
+               {"kv_heads", s.kv_heads},
+               {"head_dim", s.head_dim},
+               {"intermediate", s.intermediate},
+               {"vocab", s.vocab},
+               {"max_position", s.max_position},
+               {"tied_embeddings", s.tied_embeddings},
+               {"params_total", total_parameters(s)},
+               {"params_active_body", body_parameters(s)},
+               {"kv_dtype", name(DType::bf16)},
+               {"kv_bytes_per_token", kv},
+               {"kv_bytes_per_token_growing", growing_kv_bytes_per_token(s, DType::bf16)},
+               {"linear_flops_per_token", 2 * body_parameters(s)},
+               {"attention_flops_per_token_at_10240", attention_flops_per_token(s, kContext)},
+               {"flops_per_kv_byte_at_10240", flops_per_kv_byte(s)},
+               {"region_bytes_of_16_token_blocks", all_region_bytes(s)}};
+  add_family(s, json);
+  return json;
 }
 
 std::vector<std::string> to_row(const ModelShape& s) {
-  const KvLayout whole = make_kv_layout(s, DType::bf16, Layout::block_first, kBlockTokens, 1);
-  const KvLayout split = make_kv_layout(s, DType::bf16, Layout::layer_first, kBlockTokens, 1);
+  const auto kib = [&](Layout layout) { return region_bytes(s, DType::bf16, layout) / 1024; };
   return {s.name,
           fmt::format("{}", s.layers),
-          fmt::format("{}/{}x{}", s.heads, s.kv_heads, s.head_dim),
+          s.latent ? fmt::format("{}/{}+{}", s.heads, s.latent->kv_rank, s.latent->rope_dim)
+                   : fmt::format("{}/{}x{}", s.heads, s.kv_heads, s.head_dim),
           fmt::format("{:.3f}", static_cast<double>(body_parameters(s)) / 1e9),
           fmt::format("{}", kv_bytes_per_token(s, DType::bf16)),
-          fmt::format("{}/{}", whole.region_bytes() / 1024, split.region_bytes() / 1024),
+          fmt::format("{}/{}", kib(Layout::block_first), kib(Layout::layer_first)),
           fmt::format("{:.0f}", flops_per_kv_byte(s))};
 }
 
@@ -81,9 +118,10 @@ void print_table(const std::vector<ModelShape>& shapes) {
                {"FLOP/KV B"}});
   for (const ModelShape& shape : shapes) table.add_row(to_row(shape));
   fmt::print(
-      "{}\nHeads of queries/KV x their size; KV and regions in bf16, 16-token blocks,\n"
-      "block_first/layer_first; FLOP per KV byte of the first {} tokens.\n"
-      "--json has every dtype and the whole geometry.\n",
+      "{}\nHeads of queries/KV x their size (or rank of the latent + rotary size); body:\n"
+      "what a token is multiplied by; KV and regions in bf16, 16-token blocks,\n"
+      "block_first/layer_first; FLOP per KV byte of the first {} tokens. --json has\n"
+      "every dtype, the whole geometry, and which models this build counts only.\n",
       table.text(), kContext);
 }
 

@@ -58,6 +58,7 @@ Status read_model(const RunOptions& options, Job& job) {
   if (*layers == job.shape.layers) return {};
   job.full_layers = job.shape.layers;
   job.shape.layers = static_cast<std::uint32_t>(*layers);
+  if (!job.shape.kinds.empty()) job.shape.kinds.resize(*layers);
   return {};
 }
 

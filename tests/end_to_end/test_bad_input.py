@@ -113,7 +113,7 @@ def test_a_pipe_is_no_file(refused, tmp_path: Path) -> None:
         ({"num_key_value_heads": 3}, "num_key_value_heads"),
         ({"num_hidden_layers": 10**9}, "num_hidden_layers"),
         ({"vocab_size": "many"}, "vocab_size"),
-        ({"architectures": ["DeepseekV3ForCausalLM"]}, "DeepseekV3ForCausalLM"),
+        ({"architectures": ["MambaForCausalLM"]}, "MambaForCausalLM"),
         ({"rope_scaling": [1]}, "rope_scaling"),
     ],
 )
