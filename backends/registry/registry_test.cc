@@ -105,5 +105,17 @@ TEST(Registry, EveryProbeEndsReadyOrWithAReason) {
   }
 }
 
+TEST(Rate, HasDecimalAndBinaryUnits) {
+  EXPECT_EQ(parse_rate("5GB/s"), 5e9);
+  EXPECT_EQ(parse_rate("512MiB/s"), 0x1p29);
+  EXPECT_EQ(parse_rate("1.5KiB/s"), 1536);
+  EXPECT_EQ(parse_rate("4096B/s"), 4096);
+  for (const std::string_view text :
+       {"", "GB/s", "0GB/s", "-1GB/s", "1.2.3GB/s", "1gb/s", "5 GB/s", "1e9B/s", "nan", "0.3B/s",
+        "99999999999TB/s", ".B/s", "5GB"}) {
+    EXPECT_EQ(parse_rate(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace kvroof

@@ -136,18 +136,4 @@ double prefill_flops(const ModelShape& s, std::uint64_t past, std::uint64_t toke
 
 double head_flops(const ModelShape& s) { return 2.0 * static_cast<double>(head_parameters(s)); }
 
-std::string why_not_run(const ModelShape& s) {
-  const auto windowed = [](const LayerKind& kind) { return kind.window > 0; };
-  const char* what = nullptr;
-  if (!s.other_rope.empty()) what = "rotary positions of another scaling";
-  if (s.outer_norms) what = "norms behind its layers";
-  if (s.biases.qkv || s.biases.output || s.biases.feed_forward) what = "biases";
-  if (std::any_of(s.kinds.begin(), s.kinds.end(), windowed)) what = "window layers";
-  if (s.latent) what = "latent attention";
-  if (s.experts) what = "a mixture of experts";
-  if (!what) return {};
-  return "this build counts a model with " + std::string(what) +
-         " (kvroof models), but does not run it yet";
-}
-
 }  // namespace kvroof

@@ -93,7 +93,4 @@ double prefill_flops(const ModelShape& shape, std::uint64_t past, std::uint64_t 
 
 double head_flops(const ModelShape& shape);
 
-// Why this build counts such a model, but runs it nowhere; empty where it runs.
-std::string why_not_run(const ModelShape& shape);
-
 }  // namespace kvroof

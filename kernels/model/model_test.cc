@@ -131,15 +131,6 @@ TEST(ModelShape, ALatentIsAllThatIsKept) {
   EXPECT_EQ(kv_bytes_per_token(with_latent(5), DType::bf16), 3 * (6 + 2) * 2);
 }
 
-TEST(ModelShape, SaysWhatIsNotRunYet) {
-  EXPECT_EQ(why_not_run(tiny()), "");
-  EXPECT_NE(why_not_run(with_experts()).find("mixture of experts"), std::string::npos);
-  EXPECT_NE(why_not_run(with_windows_and_biases()), "");
-  ModelShape latent = with_latent(0);
-  latent.experts.reset();
-  EXPECT_NE(why_not_run(latent).find("latent attention"), std::string::npos);
-}
-
 TEST(ModelShape, StepsAddUpToTheWhole) {
   EXPECT_DOUBLE_EQ(prefill_flops(tiny(), 0, 11),
                    prefill_flops(tiny(), 0, 4) + prefill_flops(tiny(), 4, 7));

@@ -142,12 +142,17 @@ void read_experts(Keys& keys, ModelShape& s, const char* total, const char* acti
 
 bool every_layer(std::uint32_t) { return true; }
 
-void read_dense(Keys& keys, ModelShape& s) {
+// Grouped-query attention and SiLU; biases where the config asks for them.
+void read_grouped(Keys& keys, ModelShape& s) {
   read_size(keys, s);
   read_heads(keys, s);
-  refuse_experts(keys);
   refuse_activation(keys, "hidden_act", "silu");
   s.biases.qkv = s.biases.output = keys.flag("attention_bias", false);
+}
+
+void read_dense(Keys& keys, ModelShape& s) {
+  read_grouped(keys, s);
+  refuse_experts(keys);
   s.biases.feed_forward = keys.flag("mlp_bias", false);
   if (keys.flag("use_sliding_window", true)) read_windows(keys, s, every_layer);
 }
@@ -160,30 +165,22 @@ void read_qwen_windows(Keys& keys, ModelShape& s) {
 }
 
 void read_qwen2(Keys& keys, ModelShape& s) {
-  read_size(keys, s);
-  read_heads(keys, s);
+  read_grouped(keys, s);
   refuse_experts(keys);
-  refuse_activation(keys, "hidden_act", "silu");
   s.biases.qkv = true;
   read_qwen_windows(keys, s);
 }
 
 void read_qwen3(Keys& keys, ModelShape& s) {
-  read_size(keys, s);
-  read_heads(keys, s);
+  read_grouped(keys, s);
   refuse_experts(keys);
-  refuse_activation(keys, "hidden_act", "silu");
   s.qk_norm = true;
-  s.biases.qkv = s.biases.output = keys.flag("attention_bias", false);
   read_qwen_windows(keys, s);
 }
 
 void read_qwen3_moe(Keys& keys, ModelShape& s) {
-  read_size(keys, s);
-  read_heads(keys, s);
-  refuse_activation(keys, "hidden_act", "silu");
+  read_grouped(keys, s);
   s.qk_norm = true;
-  s.biases.qkv = s.biases.output = keys.flag("attention_bias", false);
   read_qwen_windows(keys, s);
   const std::uint32_t step = keys.count("decoder_sparse_step", kMostLayers, 1);
   const Json* dense = keys.find("mlp_only_layers");
@@ -196,9 +193,7 @@ void read_qwen3_moe(Keys& keys, ModelShape& s) {
 }
 
 void read_mixtral(Keys& keys, ModelShape& s) {
-  read_size(keys, s);
-  read_heads(keys, s);
-  refuse_activation(keys, "hidden_act", "silu");
+  read_grouped(keys, s);
   read_windows(keys, s, every_layer);
   read_experts(keys, s, "num_local_experts", "num_experts_per_tok", "intermediate_size",
                every_layer);

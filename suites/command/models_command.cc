@@ -10,6 +10,7 @@
 #include "suites/command/commands.h"
 #include "suites/harness/json.h"
 #include "suites/harness/table.h"
+#include "suites/harness/unavailable.h"
 
 namespace kvroof {
 namespace {
@@ -67,7 +68,7 @@ void add_family(const ModelShape& s, Json& json) {
     if (windows) json["windows"].push_back(kind.window);
     if (s.experts) json["sparse_layers"].push_back(kind.sparse);
   }
-  if (const std::string why = why_not_run(s); !why.empty()) json["not_run"] = why;
+  if (const std::string why = unavailable(s); !why.empty()) json["not_run"] = why;
 }
 
 Json to_json(const ModelShape& s) {

@@ -173,8 +173,17 @@ std::string answer_text(const Answer& answer) {
   return fmt::format("copying is at least {}x faster from {} tokens up", margin, from);
 }
 
-std::string_view kind_of(const DeviceInfo& device) {
-  return device.virtual_time ? "modelled" : name(device.basis);
+std::string_view kind_of(Basis basis) {
+  return basis == Basis::measured || basis == Basis::emulated ? name(basis) : "modelled";
+}
+
+// The weakest of what was run: a link of the grid may be paced where the device itself is not.
+Basis basis_of(const DeviceInfo& device, std::span<const Case> cases) {
+  Basis weakest = device.basis;
+  for (const Case& one : cases) {
+    if (one.outcome == Outcome::ok) weakest = std::max(weakest, one.basis);
+  }
+  return weakest;
 }
 
 // Shares above a ceiling: whichever of the two figures is wrong, the reader must hear of it.
@@ -226,7 +235,7 @@ std::string heading_text(const ResultHeading& heading, std::span<const Case> cas
                                  : fmt::format("{} of {}", shape.layers, heading.full_layers);
   std::string text = fmt::format("Time to first token, {}, {} layers", shape.name, layers);
   text += fmt::format("\non {}: {}", heading.spec, device.name);
-  text += fmt::format("\nbasis {}", name(device.basis));
+  text += fmt::format("\nbasis {}", name(basis_of(device, cases)));
   if (!device.virtual_time) return text + '\n';
   text += has_draws(cases) ? ": modelled, with 95 % of the draws" : ": modelled, no interval";
   if (!cases.empty()) {
@@ -249,7 +258,7 @@ std::string result_text(const ResultHeading& heading, std::span<const Case> case
     return text + fmt::format("{} crossovers are in the result file's answers.\n", answers.size());
   }
   for (const Answer& answer : answers) {
-    text += fmt::format("{}: {}\n", kind_of(heading.device), answer_text(answer));
+    text += fmt::format("{}: {}\n", kind_of(answer.basis), answer_text(answer));
   }
   return text;
 }

@@ -171,5 +171,17 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_NE(unavailable(GridPoint{.pipeline = PipelineKind::layer}, PlanKind::copy), "");
 }
 
+TEST(Unavailable, NamesWhatAModelHasThatIsOnlyCounted) {
+  ModelShape shape;
+  shape.layers = 2;
+  EXPECT_EQ(unavailable(shape), "");
+  shape.kinds = {{0, false}, {128, false}};
+  EXPECT_THAT(unavailable(shape), HasSubstr("window layers"));
+  shape.latent.emplace();
+  EXPECT_THAT(unavailable(shape), HasSubstr("latent attention"));
+  shape.experts.emplace();
+  EXPECT_THAT(unavailable(shape), HasSubstr("mixture of experts"));
+}
+
 }  // namespace
 }  // namespace kvroof

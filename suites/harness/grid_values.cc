@@ -10,6 +10,8 @@
 #include <optional>
 #include <set>
 
+#include "backends/registry/device_spec.h"
+
 namespace kvroof {
 namespace {
 
@@ -22,14 +24,6 @@ bool is_ellipsis(std::string_view text) { return text == "..." || text == "…";
 // All of `text`, in decimal, without a sign or spaces.
 std::optional<std::uint64_t> whole_number(std::string_view text) {
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<double> decimal_number(std::string_view text) {
-  if (text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
-  double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
@@ -117,36 +111,9 @@ Result<std::vector<std::uint64_t>> parse_counts(std::string_view text, std::uint
   return values;
 }
 
-Result<std::uint64_t> parse_bytes(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double bytes;
-  };
-  constexpr std::array<Unit, 10> kUnits = {{{"KiB", 0x1p10},
-                                            {"MiB", 0x1p20},
-                                            {"GiB", 0x1p30},
-                                            {"TiB", 0x1p40},
-                                            {"KB", 1e3},
-                                            {"MB", 1e6},
-                                            {"GB", 1e9},
-                                            {"TB", 1e12},
-                                            {"B", 1},
-                                            {"", 1}}};
-  const auto* unit = std::find_if(kUnits.begin(), kUnits.end(),
-                                  [&](const Unit& one) { return text.ends_with(one.name); });
-  const auto number = decimal_number(text.substr(0, text.size() - unit->name.size()));
-  const double bytes = number ? *number * unit->bytes : 0;
-  if (bytes < 1 || bytes > 0x1p60 || bytes != std::floor(bytes)) {
-    return invalid(in_quotes(text) + " is not a number of bytes such as 5GB (5e9) or 512MiB");
-  }
-  return static_cast<std::uint64_t>(bytes);
-}
-
 Result<std::string> parse_link(std::string_view text) {
   if (text == "native" || text == "nvlink-c2c") return std::string(text);
-  if (text.ends_with("/s") && parse_bytes(text.substr(0, text.size() - 2)).ok()) {
-    return std::string(text);
-  }
+  if (parse_rate(text)) return std::string(text);
   if (text.starts_with("pcie")) {
     const auto parts = split(text.substr(4), 'x');
     const auto generation = whole_number(parts[0]);

@@ -19,10 +19,7 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t minimum,
 Result<std::vector<std::uint64_t>> parse_counts(std::string_view text, std::uint64_t minimum,
                                                 std::uint64_t maximum);
 
-// "5GB" = 5e9, "512MiB", "4096" or "4096B"; a fraction is allowed before a unit. More than zero.
-Result<std::uint64_t> parse_bytes(std::string_view text);
-
-// "native", "pcie4x16" (generation 1 to 7, width 1 to 32) or a rate such as "20GB/s".
+// "native", "nvlink-c2c", "pcie4x16" (generation 1 to 7, width 1 to 32) or a rate such as "20GB/s".
 Result<std::string> parse_link(std::string_view text);
 
 // For error sentences: in quotes, cut after 40 bytes, control characters replaced.

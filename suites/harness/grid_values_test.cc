@@ -76,19 +76,6 @@ TEST(Counts, RefuseRangesThatDoNotWorkOut) {
 
 TEST(Counts, RefuseAValueTwice) { EXPECT_EQ(refused("2,1k,1024"), "1024 is given twice"); }
 
-TEST(Bytes, KnowDecimalAndBinaryUnits) {
-  EXPECT_EQ(*parse_bytes("5GB"), 5'000'000'000);
-  EXPECT_EQ(*parse_bytes("512MiB"), 512ull << 20);
-  EXPECT_EQ(*parse_bytes("1.5KiB"), 1536);
-  EXPECT_EQ(*parse_bytes("2TB"), 2'000'000'000'000);
-  EXPECT_EQ(*parse_bytes("4096"), 4096);
-  EXPECT_EQ(*parse_bytes("4096B"), 4096);
-  for (const std::string_view text : {"", "GB", "0", "0GB", "-1GB", "1.2.3GB", "1gb", "5 GB", "1e9",
-                                      "nan", "inf", "0.3B", "99999999999TB", "."}) {
-    EXPECT_THAT(parse_bytes(text).status().text, HasSubstr("not a number of bytes")) << text;
-  }
-}
-
 TEST(Link, IsNativePcieOrARate) {
   for (const std::string_view text :
        {"native", "nvlink-c2c", "pcie4x16", "pcie5x8", "20GB/s", "512MiB/s"}) {

@@ -44,7 +44,8 @@ Status choose_ranges(Session& s, const GridPoint& point, GroupRun& run) {
     const auto split = find_hybrid_split(s, run.batch, point.serving_cost);
     if (!split) return split.status();
     runs.loaded = *split;
-    verify_range(s, run.batch, *split, run.verification);
+    const bool cut = split->count > 0 && split->first > 0;  // else it is a pure plan, seen already
+    if (cut) verify_range(s, run.batch, *split, run.verification);
   }
   return run.verification.status;
 }
@@ -79,20 +80,27 @@ bool all_ok(const GroupRun& run) {
   return std::ranges::all_of(run.plans, [](const PlanRuns& runs) { return runs.status.ok(); });
 }
 
-// Each plan once more for each draw, with what it loads as chosen without one.
+// Each plan once more, with what it loads as chosen without a draw.
+Status run_once_drawn(Session& s, const ServingCost& cost, GroupRun& run) {
+  for (PlanRuns& runs : run.plans) {
+    const auto done = restore(s, run.batch, runs.loaded, cost);
+    if (!done) return done.status();
+    runs.drawn.push_back(*done);
+  }
+  return {};
+}
+
+// Leaves the parameters as they are, also where a draw fails.
 Status run_drawn(Session& s, const ServingCost& cost, const Draws& draws, std::uint64_t seed,
                  GroupRun& run) {
-  for (std::uint32_t i = 1; i <= draws.count; ++i) {
+  Status status;
+  for (std::uint32_t i = 1; i <= draws.count && status.ok(); ++i) {
     const std::uint64_t own = seed * 0x9E3779B97F4A7C15ull + i;
-    if (Status e = draws.redraw(own); !e.ok()) return e;
-    const ServingCost drawn = draw(cost, own);
-    for (PlanRuns& runs : run.plans) {
-      const auto done = restore(s, run.batch, runs.loaded, drawn);
-      if (!done) return done.status();
-      runs.drawn.push_back(*done);
-    }
+    status = draws.redraw(own);
+    if (status.ok()) status = run_once_drawn(s, draw(cost, own), run);
   }
-  return draws.redraw(0);
+  const Status back = draws.redraw(0);
+  return status.ok() ? back : status;
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
 Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
   const DeviceInfo& info = device_.info();
   if (!unavailable_.ok()) return {Code::unsupported, unavailable_.text};
-  if (const std::string why = why_not_run(options_.shape); !why.empty()) {
+  if (const std::string why = unavailable(options_.shape); !why.empty()) {
     return {Code::unsupported, why};
   }
   if (p.context_tokens > options_.shape.max_position) {

@@ -8,28 +8,12 @@
 #include <memory>
 #include <vector>
 
-#include "backends/sim/adapter.h"
-#include "backends/sim/test_profile.h"
-#include "transfer/test_faulty_device.h"
+#include "suites/serving/test_rig.h"
 
 namespace kvroof {
 namespace {
 
 using testing::HasSubstr;
-
-TtftOptions small_model() {
-  ModelShape shape;
-  shape.name = "small";
-  shape.layers = 2;
-  shape.hidden = 64;
-  shape.heads = 4;
-  shape.kv_heads = 2;
-  shape.head_dim = 16;
-  shape.intermediate = 96;
-  shape.vocab = 97;
-  shape.max_position = 4096;
-  return {.shape = shape};
-}
 
 ComparisonGroup both_plans(std::uint64_t context) {
   GridPoint point;
@@ -37,15 +21,8 @@ ComparisonGroup both_plans(std::uint64_t context) {
   return {point, {PlanKind::recompute, PlanKind::copy}};
 }
 
-std::unique_ptr<Device> open_simulator() {
-  DeviceSpec spec;
-  spec.adapter = "sim";
-  spec.profile_text = sim::test_profile();
-  return std::move(*sim::open(spec));
-}
-
 std::vector<Case> run(FaultyDevice& device, const ComparisonGroup& group) {
-  return TtftSuite(device, small_model(), {&group, 1}).run(group);
+  return TtftSuite(device, {.shape = small_model()}, {&group, 1}).run(group);
 }
 
 TEST(TtftSuite, APlainRunIsOkAndReconcilesItsBytes) {

@@ -227,3 +227,12 @@ def test_report_from_both(run, tmp_path: Path) -> None:
     assert "http://" not in html.split("<body")[0]
     assert "modelled" in html
     assert (tmp_path / "report/report.md").exists()
+
+
+def test_a_paced_link_is_never_called_measured(run) -> None:
+    words = [*HOST, "--link", "100MB/s"]
+    words[words.index("256,300")] = "256"
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+    assert "basis emulated" in done.stdout
+    assert "measured" not in done.stdout
