@@ -18,6 +18,10 @@ time "$build/kvroof" run ttft --device sim:h100-sxm --model llama-3.1-8b --servi
   --context 1k,10k,20k,...,100k --plan recompute,copy --out "$out/h100-sxm.json"
 PYTHONPATH=reports python3 -m kvroof_reports.claim "$out/h100-sxm.json"
 
+echo "== plan hybrid where the pure plans are near each other"
+"$build/kvroof" run ttft --device sim:h100-sxm,link=5GB/s --model llama-3.1-8b \
+  --context 4k,8k,12k,16k,20k --plan recompute,copy,hybrid --out "$out/hybrid.json"
+
 echo "== host lanes, engine cost, prefill"
 bench backends/host/host_copy_bench host-copy.json
 bench transfer/engine_bench engine.json
