@@ -9,6 +9,7 @@
 
 #include "suites/command/commands.h"
 #include "suites/command/install_paths.h"
+#include "suites/command/suite_list.h"
 #include "suites/harness/grid.h"
 
 namespace kvroof {
@@ -66,7 +67,7 @@ Command run_command(CLI::App& root, RunOptions& to) {
                  "kvroof run ttft --device sim:h100-sxm --model llama-3.1-8b \\\n"
                  "    --context 1k,10k,20k,...,100k --serving-cost vllm --out h100.json\n"
                  "What follows -- goes to Google Benchmark: -- --benchmark_filter=10240");
-  app->add_option("suites", to.suites, "Suites to run: ttft")->required();
+  app->add_option("suites", to.suites, "Suites to run: " + suite_names())->required();
   app->add_option("--device", to.device, "host, sim:h100-sxm, sim:profile.json, cuda:0")
       ->required();
   app->add_option("--model", to.model, "A catalogue name, or a config.json's path")->required();

@@ -2,11 +2,11 @@
 // One comparison group on a session that is set up: verify, then sample its plans in turn.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "suites/harness/grid.h"
 #include "suites/harness/sampler.h"
+#include "suites/harness/suite.h"
 #include "suites/serving/restore.h"
 #include "suites/serving/verify.h"
 
@@ -20,13 +20,6 @@ struct PlanRuns {
   std::vector<Restore> restores;  // one a sample
   std::vector<Restore> drawn;     // one a draw of a simulated device's parameters
   bool enough = false;            // the interval got narrow enough
-};
-
-// How a simulated device's parameters are drawn for intervals: `redraw` makes it draw by a seed, 0
-// being the parameters as they are.
-struct Draws {
-  std::uint32_t count = 0;
-  std::function<Status(std::uint64_t seed)> redraw;
 };
 
 struct GroupRun {

@@ -12,6 +12,7 @@
 #include "kernels/model/model_shape.h"
 #include "suites/harness/grid.h"
 #include "suites/harness/record.h"
+#include "suites/harness/suite.h"
 #include "suites/serving/ceilings.h"
 #include "suites/serving/session.h"
 #include "suites/ttft/group_run.h"
@@ -25,16 +26,15 @@ struct TtftOptions {
   Draws draws{};
 };
 
-class TtftSuite {
+class TtftSuite : public Suite {
  public:
   // `groups` are all that may run: a real device gets one cache for those of equal blocks.
   // `unavailable`: why every one of them is skipped, where the device can't be had as they need it.
   TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups,
             Status unavailable = {});
 
-  // Verifies, samples, and returns one case a plan, in the group's order. Never throws a case away:
-  // what can't run is skipped or failed with its reason.
-  std::vector<Case> run(const ComparisonGroup& group);
+  // Verifies, samples, and returns one case a plan, in the group's order.
+  std::vector<Case> run(const ComparisonGroup& group) override;
 
  private:
   struct Runnable;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/command/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "suites/catalog/model_config.h"
+#include "suites/command/open_named.h"
+#include "suites/command/suite_list.h"
+#include "suites/harness/grid_values.h"
+#include "suites/harness/provenance.h"
+#include "suites/harness/system_info.h"
+#include "suites/harness/wall_clock.h"
+
+namespace kvroof {
+namespace {
+
+constexpr std::uint64_t kMostDraws = 100'000;
+
+Status invalid(std::string text) { return {Code::invalid, std::move(text)}; }
+
+Status read_suites(const RunOptions& options, Job& job) {
+  for (const std::string& name : options.suites) {
+    const SuiteKind* suite = find_suite(name);
+    if (!suite) {
+      return invalid(
+          fmt::format("suite {} is not known, expected one of {}", in_quotes(name), suite_names()));
+    }
+    if (std::ranges::find(job.suites, suite) != job.suites.end()) {
+      return invalid(fmt::format("suites: {} is named twice, each may be named once", name));
+    }
+    job.suites.push_back(suite);
+  }
+  return {};
+}
+
+Status read_grid(const RunOptions& options, Job& job) {
+  auto grid = parse_grid(options.grid);
+  if (!grid) return grid.status();
+  auto groups = expand(*grid);
+  if (!groups) return groups.status();
+  job.grid = std::move(*grid);
+  job.groups = std::move(*groups);
+  return {};
+}
+
+Status read_seed(const RunOptions& options, Job& job) {
+  const auto seed = parse_count(options.seed, 0, UINT64_MAX / 2);
+  if (!seed) return invalid(fmt::format("--seed: {}", seed.status().text));
+  job.seed = *seed;
+  return {};
+}
+
+Status read_draws(const RunOptions& options, Job& job) {
+  const auto draws = parse_count(options.draws, 0, kMostDraws);
+  if (!draws) return invalid(fmt::format("--draws: {}", draws.status().text));
+  job.draws = static_cast<std::uint32_t>(*draws);
+  return {};
+}
+
+Status read_model(const RunOptions& options, Job& job) {
+  auto shape = find_model(options.model);
+  if (!shape) return shape.status();
+  job.shape = std::move(*shape);
+  if (options.layers.empty()) return {};
+  const auto layers = parse_count(options.layers, 1, job.shape.layers);
+  if (!layers) {
+    return invalid(fmt::format("--layers: '{}' is not a whole number from 1 to the {} layers of {}",
+                               options.layers, job.shape.layers, job.shape.name));
+  }
+  if (*layers == job.shape.layers) return {};
+  job.full_layers = job.shape.layers;
+  job.shape.layers = static_cast<std::uint32_t>(*layers);
+  if (!job.shape.kinds.empty()) job.shape.kinds.resize(*layers);
+  return {};
+}
+
+Status read_device(const RunOptions& options, Job& job) {
+  auto device = open_named(options.device);
+  if (!device) return device.status();
+  job.device = std::move(*device);
+  job.device_text = options.device;
+  return {};
+}
+
+// The record and Google Benchmark's own output must not overwrite each other.
+Status check_outputs(const RunOptions& options, const BenchmarkArguments& benchmark) {
+  namespace fs = std::filesystem;
+  if (benchmark.list_only()) return {};
+  if (options.out.empty()) return invalid("--out: the name of a result file is expected");
+  std::error_code error;
+  const auto same = [&](const std::string& record) {
+    return fs::weakly_canonical(fs::absolute(record), error) ==
+           fs::weakly_canonical(fs::absolute(benchmark.output()), error);
+  };
+  if (benchmark.output().empty() || !(same(options.out) || same(options.out + ".part"))) return {};
+  return invalid(
+      fmt::format("--benchmark_out: {} is where --out writes the record: give another "
+                  "file",
+                  benchmark.output()));
+}
+
+}  // namespace
+
+Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchmark) {
+  if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
+  Job job;
+  for (const auto read : {read_suites, read_grid, read_seed, read_draws, read_model, read_device}) {
+    if (Status e = read(options, job); !e.ok()) return e;
+  }
+  return job;
+}
+
+RunHeader make_header(const RunOptions& options, const Job& job) {
+  RunHeader header;
+  header.tool = tool_json();
+  header.argv = options.argv;
+  header.started = utc_now();
+  header.seed = job.seed;
+  header.system = system_json(read_system_info());
+  header.device = device_json(job.device->info(), options.device);
+  header.model = model_json(job.shape, job.full_layers);
+  return header;
+}
+
+}  // namespace kvroof

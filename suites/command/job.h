@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything that a run needs, once all of it is known to be good.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/api/device.h"
+#include "kernels/model/model_shape.h"
+#include "suites/command/commands.h"
+#include "suites/harness/benchmark_glue.h"
+#include "suites/harness/grid.h"
+#include "suites/harness/record.h"
+#include "suites/harness/suite.h"
+
+namespace kvroof {
+
+struct Job {
+  std::vector<const SuiteKind*> suites;  // in the order given, none twice
+  std::string device_text;               // as given to --device
+  std::unique_ptr<Device> device;
+  ModelShape shape;
+  std::uint32_t full_layers = 0;  // 0: the model runs whole
+  std::uint64_t seed = 1;
+  std::uint32_t draws = 0;
+  Grid grid;
+  std::vector<ComparisonGroup> groups;  // what `grid` expands to, for each suite
+};
+
+// Checks every option, and opens the device last. `invalid` names the flag and what is expected;
+// any other code: a named device that this machine lacks.
+Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchmark);
+
+// What the record says of a run of `job` that begins now.
+RunHeader make_header(const RunOptions& options, const Job& job);
+
+}  // namespace kvroof

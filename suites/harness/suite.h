@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a suite is to `kvroof run`: a row that names it, and an object that runs its groups on one
+// device.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "backends/api/device.h"
+#include "kernels/model/model_shape.h"
+#include "suites/harness/grid.h"
+#include "suites/harness/record.h"
+
+namespace kvroof {
+
+// How a simulated device's parameters are drawn for intervals: `redraw` makes it draw by a seed, 0
+// being the parameters as they are.
+struct Draws {
+  std::uint32_t count = 0;
+  std::function<Status(std::uint64_t seed)> redraw;
+};
+
+struct SuiteSetup {
+  Device& device;
+  ModelShape shape;               // as it runs
+  std::uint32_t full_layers = 0;  // the model's own, where `shape` was cut to fewer; 0: it was not
+  std::uint64_t seed = 1;
+  Draws draws;
+  std::vector<ComparisonGroup> groups;  // all that may run on this device
+  Status unavailable;  // why every one is skipped, where the device can't be had as they need it
+};
+
+class Suite {
+ public:
+  virtual ~Suite() = default;
+
+  // The group's cases, at least one, in an order of the suite's. What can't run is a case that is
+  // skipped or failed with its reason.
+  virtual std::vector<Case> run(const ComparisonGroup& group) = 0;
+};
+
+struct SuiteKind {
+  std::string_view name;  // on the command line, and in its cases
+  std::unique_ptr<Suite> (*make)(SuiteSetup setup);
+  std::vector<Answer> (*answers)(std::span<const Case> cases);  // of all its cases of a run
+};
+
+}  // namespace kvroof

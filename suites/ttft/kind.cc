@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/ttft/kind.h"
+
+#include <utility>
+
+#include "suites/ttft/crossover.h"
+#include "suites/ttft/ttft.h"
+
+namespace kvroof {
+namespace {
+
+std::unique_ptr<Suite> make(SuiteSetup setup) {
+  TtftOptions options{std::move(setup.shape), setup.full_layers, setup.seed,
+                      std::move(setup.draws)};
+  return std::make_unique<TtftSuite>(setup.device, std::move(options), setup.groups,
+                                     std::move(setup.unavailable));
+}
+
+}  // namespace
+
+SuiteKind ttft_kind() { return {"ttft", make, crossovers}; }
+
+}  // namespace kvroof
