@@ -19,6 +19,7 @@ namespace kvroof {
 namespace {
 
 constexpr std::uint64_t kMostDraws = 100'000;
+constexpr std::uint64_t kMostRanks = 1024;
 
 Status invalid(std::string text) { return {Code::invalid, std::move(text)}; }
 
@@ -78,11 +79,28 @@ Status read_model(const RunOptions& options, Job& job) {
   return {};
 }
 
+Status read_ranks(const RunOptions& options, Job& job) {
+  const auto ranks = parse_count(options.tp, 1, kMostRanks);
+  if (!ranks) return invalid(fmt::format("--tp: {}", ranks.status().text));
+  if (*ranks == 1) return {};
+  std::string odd;
+  auto part = shard(job.shape, static_cast<std::uint32_t>(*ranks), odd);
+  if (!part) {
+    return invalid(fmt::format("--tp: {} of {} can't be divided among {} devices: give a divisor",
+                               odd, job.shape.name, *ranks));
+  }
+  job.shape = std::move(*part);
+  return {};
+}
+
 Status read_device(const RunOptions& options, Job& job) {
-  auto device = open_named(options.device);
+  job.device_text = options.device;
+  if (job.shape.ranks > 1 && options.device.starts_with("sim:")) {
+    job.device_text = with_option(options.device, "ranks", std::to_string(job.shape.ranks));
+  }
+  auto device = open_named(job.device_text);
   if (!device) return device.status();
   job.device = std::move(*device);
-  job.device_text = options.device;
   return {};
 }
 
@@ -108,7 +126,8 @@ Status check_outputs(const RunOptions& options, const BenchmarkArguments& benchm
 Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchmark) {
   if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
   Job job;
-  for (const auto read : {read_suites, read_grid, read_seed, read_draws, read_model, read_device}) {
+  for (const auto read :
+       {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks, read_device}) {
     if (Status e = read(options, job); !e.ok()) return e;
   }
   return job;

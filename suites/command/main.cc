@@ -73,6 +73,8 @@ Command run_command(CLI::App& root, RunOptions& to) {
   app->add_option("--model", to.model, "A catalogue name, or a config.json's path")->required();
   app->add_option("--out", to.out, "The result file; required, but not to list");
   app->add_option("--layers", to.layers, "Run only this many of the model's layers");
+  app->add_option("--tp", to.tp, "Tensor-parallel devices; figures are one's (simulated)")
+      ->capture_default_str();
   app->add_option("--seed", to.seed, "Of weights, tokens, block order and sampling")
       ->capture_default_str();
   app->add_option("--draws", to.draws, "Of a profile's parameters, for modelled intervals")

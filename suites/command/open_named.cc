@@ -48,8 +48,8 @@ Result<std::unique_ptr<Device>> open_named(const std::string& text) {
   return Status{why.code, fmt::format("{}: {}", spec->selector, why.text)};
 }
 
-std::string with_link(const std::string& text, const std::string& link) {
-  return text + (text.find_first_of(":,") == std::string::npos ? ':' : ',') + "link=" + link;
+std::string with_option(const std::string& text, const std::string& key, const std::string& value) {
+  return text + (text.find_first_of(":,") == std::string::npos ? ':' : ',') + key + "=" + value;
 }
 
 }  // namespace kvroof

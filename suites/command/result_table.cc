@@ -234,6 +234,7 @@ std::string heading_text(const ResultHeading& heading, std::span<const Case> cas
                                  ? fmt::format("{}", shape.layers)
                                  : fmt::format("{} of {}", shape.layers, heading.full_layers);
   std::string text = fmt::format("Time to first token, {}, {} layers", shape.name, layers);
+  if (shape.ranks > 1) text += fmt::format(", one of {} ranks", shape.ranks);
   text += fmt::format("\non {}: {}", heading.spec, device.name);
   text += fmt::format("\nbasis {}", name(basis_of(device, cases)));
   if (!device.virtual_time) return text + '\n';
