@@ -39,12 +39,18 @@ struct Peaks {
   double link_in = 0, link_out = 0;      // bytes/s a direction, host to device and back
 };
 
+// Of what only some models use, where the device's figures for it are weaker than its own basis.
+struct OpBases {
+  Basis experts = Basis::measured, latent_attention = Basis::measured, all_reduce = Basis::measured;
+};
+
 struct DeviceInfo {
   std::string backend, name, driver, bus_id;
   int numa_node = -1;
   std::uint64_t memory_bytes = 0;       // device memory that allocate can hand out in all
   std::uint64_t host_memory_bytes = 0;  // host memory that the host tier may take
   Basis basis = Basis::measured;
+  OpBases op_bases{};
   bool virtual_time = false;     // the clock moves in wait_any alone
   bool computes_values = true;   // false: compute ops are priced, and their outputs are not written
   std::string bf16_unavailable;  // why bf16 cases must be skipped; empty: it runs at full speed

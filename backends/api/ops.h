@@ -28,18 +28,52 @@ struct PagedKv {
   Span block_table;  // i32[ceil((past + tokens) / block_tokens)], logical to physical block
   std::uint64_t k_offset, v_offset, block_stride, token_stride, head_stride;
   std::uint32_t block_tokens, kv_heads, head_dim;
-  DType dtype;
+  DType dtype;  // may be narrower than what is computed in
 };
 
 // Causal attention of `tokens` new queries over the `past + tokens` keys in the cache (the new ones
-// are already appended). Query t sees keys 0 .. past + t. Row t of q starts at t * q_row_bytes and
-// holds heads * head_dim elements; out is dense [tokens, heads * head_dim].
+// are already appended). Query t sees keys 0 .. past + t, or the last `window` of them. Row t of q
+// starts at t * q_row_bytes and holds heads * head_dim elements; out is dense [tokens, heads *
+// head_dim].
 struct Attention {
   Span q, out;
   std::uint64_t q_row_bytes;
   PagedKv kv;
   std::uint32_t tokens, past, heads;
-  float scale;  // positive; 1 / sqrt(head_dim) as a rule
+  float scale;               // positive; 1 / sqrt(head_dim) as a rule
+  DType dtype;               // of q and out
+  std::uint32_t window = 0;  // 0: no bound
+};
+
+// Multi-head latent attention: rotates the last rope_dim of each head of q, appends the new latents
+// (the cache holds kv_rank + rope_dim a token, K alone, one head) and attends over all of them,
+// through `expansion`, which makes a latent into nope_dim of K and v_dim of V for each head.
+struct MlaAttention {
+  Span q;          // [tokens, heads * (nope_dim + rope_dim)]
+  Span latents;    // [tokens, kv_rank + rope_dim]
+  Span expansion;  // [heads * (nope_dim + v_dim), kv_rank]
+  Span out;        // [tokens, heads * v_dim]
+  PagedKv kv;
+  std::uint32_t tokens, past, heads, kv_rank, nope_dim, rope_dim, v_dim;
+  DType dtype;
+};
+
+// A feed-forward of experts: each row of x goes through the `active` ones of `experts` that score
+// highest; out is the sum of what they give, by their softmax, added to what it held where `add`.
+struct MixtureOfExperts {
+  Span x, scores;      // [tokens, hidden], [tokens, experts]
+  Span gate_up, down;  // [experts, 2 * width, hidden], [experts, hidden, width]
+  Span out;            // [tokens, hidden]
+  std::uint32_t tokens, hidden, width, experts, active;
+  bool add;
+  DType dtype;
+};
+
+// data[tokens, width] becomes its sum over the ranks of a tensor-parallel group.
+struct AllReduce {
+  Span data;
+  std::uint32_t tokens, width, ranks;
+  DType dtype;
 };
 
 // residual[t] += x[t] (skipped where x.buffer is null), then
@@ -58,6 +92,7 @@ struct RopeAppend {
   Span qkv, inverse_frequency;
   PagedKv kv;
   std::uint32_t tokens, past, heads;
+  DType dtype;  // of qkv
 };
 
 // out[t, i] = silu(gate_up[t, i]) * gate_up[t, width + i]; gate_up is [tokens, 2 * width].
@@ -88,6 +123,7 @@ struct Scatter {
   std::uint64_t row_bytes;
 };
 
-using Op = std::variant<Gemm, Attention, Norm, RopeAppend, Activation, Embedding, Gather, Scatter>;
+using Op = std::variant<Gemm, Attention, Norm, RopeAppend, Activation, Embedding, Gather, Scatter,
+                        MlaAttention, MixtureOfExperts, AllReduce>;
 
 }  // namespace kvroof

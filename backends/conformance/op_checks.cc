@@ -60,19 +60,51 @@ struct Shapes {
       case 0:
         return Gemm{span(2 * 16 * 4), span(3 * 16 * 4), span(2 * 3 * 4), 2, 3, 16, kF32, kF32};
       case 1:
-        return Attention{span(3 * 32 * 4), span(3 * 32 * 4), 32 * 4, paged(), 3, 1, 2, 0.25f};
+        return Attention{span(3 * 32 * 4), span(3 * 32 * 4), 32 * 4, paged(), 3, 1, 2, 0.25f, kF32};
       case 2:
         return Norm{span(128), span(128), span(64), span(128), 2, 16, 1e-5f, kF32};
       case 3:
-        return RopeAppend{span(3 * 96 * 4), span(8 * 4), paged(), 3, 1, 2};
+        return RopeAppend{span(3 * 96 * 4), span(8 * 4), paged(), 3, 1, 2, kF32};
       case 4:
         return Activation{span(2 * 32 * 4), span(2 * 16 * 4), 2, 16, kF32};
       case 5:
         return Embedding{span(8), span(5 * 64), span(2 * 64), 2, 16, 5, kF32};
       case 6:
         return Gather{span(64), span(8), span(128), 2, 64};
-      default:
+      case 7:
         return Scatter{span(128), span(8), span(64), 2, 64};
+      case 8: {  // 2 heads of 4 + 2 and 3, latents of 6
+        PagedKv latents = paged();
+        latents.kv_heads = 1, latents.head_dim = 8, latents.head_stride = 32;
+        return MlaAttention{span(3 * 2 * 6 * 4),
+                            span(3 * 8 * 4),
+                            span(2 * 7 * 6 * 4),
+                            span(3 * 2 * 3 * 4),
+                            latents,
+                            3,
+                            1,
+                            2,
+                            6,
+                            4,
+                            2,
+                            3,
+                            kF32};
+      }
+      case 9:
+        return MixtureOfExperts{span(2 * 8 * 4),
+                                span(2 * 3 * 4),
+                                span(3 * 2 * 4 * 8 * 4),
+                                span(3 * 8 * 4 * 4),
+                                span(2 * 8 * 4),
+                                2,
+                                8,
+                                4,
+                                3,
+                                2,
+                                false,
+                                kF32};
+      default:
+        return AllReduce{span(2 * 16 * 4), 2, 16, 2, kF32};
     }
   }
   int spans() const { return next_; }

@@ -8,6 +8,7 @@
 #include "backends/host/spans.h"
 #include "kernels/portable/elementwise.h"
 #include "kernels/portable/op_check.h"
+#include "kernels/portable/operands.h"
 #include "kernels/portable/rows.h"
 
 namespace kvroof::host {
@@ -19,39 +20,6 @@ const std::int32_t* integers(const Span& span) {
 
 PagedView view(const PagedKv& kv) { return {address(kv.cache), integers(kv.block_table), kv}; }
 
-// The spans that an op names, and which of them it writes.
-struct Operands {
-  std::initializer_list<Span> read, written;
-};
-
-template <class Visit>
-Status with_operands(const Op& op, Visit&& visit) {
-  struct Spread {
-    Visit& visit;
-    Status operator()(const Gemm& o) const { return visit(Operands{{o.a, o.b}, {o.c}}); }
-    Status operator()(const Attention& o) const {
-      return visit(Operands{{o.q, o.kv.cache, o.kv.block_table}, {o.out}});
-    }
-    Status operator()(const Norm& o) const {
-      return visit(Operands{{o.x, o.weight}, {o.residual, o.out}});
-    }
-    Status operator()(const RopeAppend& o) const {
-      return visit(Operands{{o.inverse_frequency, o.kv.block_table}, {o.qkv, o.kv.cache}});
-    }
-    Status operator()(const Activation& o) const { return visit(Operands{{o.gate_up}, {o.out}}); }
-    Status operator()(const Embedding& o) const {
-      return visit(Operands{{o.ids, o.table}, {o.out}});
-    }
-    Status operator()(const Gather& o) const {
-      return visit(Operands{{o.source, o.index}, {o.out}});
-    }
-    Status operator()(const Scatter& o) const {
-      return visit(Operands{{o.source, o.index}, {o.out}});
-    }
-  };
-  return std::visit(Spread{visit}, op);
-}
-
 Status check_types(std::initializer_list<DType> types) {
   for (DType type : types) {
     if (type == DType::f32 || type == DType::bf16) continue;
@@ -61,6 +29,10 @@ Status check_types(std::initializer_list<DType> types) {
   return {};
 }
 
+Status priced_only(const std::string& what) {
+  return {Code::unsupported, what + " is priced on a simulated device, the host does not run it"};
+}
+
 struct TypeCheck {
   Status operator()(const Gemm& op) const {
     if (op.out_dtype != op.dtype && op.out_dtype != DType::f32) {
@@ -68,13 +40,23 @@ struct TypeCheck {
     }
     return check_types({op.dtype});
   }
-  Status operator()(const Attention& op) const { return check_types({op.kv.dtype}); }
-  Status operator()(const RopeAppend& op) const { return check_types({op.kv.dtype}); }
+  Status operator()(const Attention& op) const {
+    if (op.window > 0) return priced_only("attention with a window");
+    if (op.kv.dtype != op.dtype) return priced_only("attention over a quantised KV cache");
+    return check_types({op.dtype});
+  }
+  Status operator()(const RopeAppend& op) const {
+    if (op.kv.dtype != op.dtype) return priced_only("appending to a quantised KV cache");
+    return check_types({op.dtype});
+  }
   Status operator()(const Norm& op) const { return check_types({op.dtype}); }
   Status operator()(const Activation& op) const { return check_types({op.dtype}); }
   Status operator()(const Embedding& op) const { return check_types({op.dtype}); }
   Status operator()(const Gather&) const { return {}; }
   Status operator()(const Scatter&) const { return {}; }
+  Status operator()(const MlaAttention&) const { return priced_only("latent attention"); }
+  Status operator()(const MixtureOfExperts&) const { return priced_only("a mixture of experts"); }
+  Status operator()(const AllReduce&) const { return priced_only("tensor parallelism"); }
 };
 
 // Memory that others own may start anywhere, but ops load elements as what they are.
@@ -84,18 +66,11 @@ bool is_aligned(const Span& span) {
 }
 
 // Every operand is this device's, and its elements are aligned in this process too.
-Status check_operands(const Operands& operands) {
-  for (const auto& spans : {operands.read, operands.written}) {
-    for (const Span& span : spans) {
-      if (span.buffer == nullptr) continue;  // check_op has refused it unless it may be absent
-      if (Status status = check_span(span); !status.ok()) return status;
-      if (!is_aligned(span)) {
-        return {Code::invalid,
-                "an op's operands must lie in memory that starts at a multiple of 16"};
-      }
-    }
-  }
-  return {};
+Status check_operand(const Span& span) {
+  if (span.buffer == nullptr) return {};  // check_op has refused it unless it may be absent
+  if (Status status = check_span(span); !status.ok()) return status;
+  if (is_aligned(span)) return {};
+  return {Code::invalid, "an op's operands must lie in memory that starts at a multiple of 16"};
 }
 
 // Device memory has no other writers than the queues, which report what they write.
@@ -125,16 +100,22 @@ Ops::Ops(Budget& memory)
 Status Ops::check(const Op& op) const {
   if (Status status = check_op(op); !status.ok()) return status;
   if (Status status = std::visit(TypeCheck{}, op); !status.ok()) return status;
-  return with_operands(op, check_operands);
+  const Operands operands = operands_of(op);
+  for (const Span& span : operands.read) {
+    if (Status status = check_operand(span); !status.ok()) return status;
+  }
+  for (const Span& span : operands.written) {
+    if (Status status = check_operand(span); !status.ok()) return status;
+  }
+  return {};
 }
 
 Status Ops::run(const Op& op) {
   std::lock_guard lock(running_);
   if (!parked_) parked_.emplace();
-  (void)with_operands(op, [this](const Operands& operands) {
-    for (const Span& span : operands.written) gemm_.forget(address(span), span.bytes);
-    return Status{};
-  });
+  for (const Span& span : operands_of(op).written) {
+    if (span.buffer != nullptr) gemm_.forget(address(span), span.bytes);
+  }
   return std::visit([this](const auto& body) { return execute(body); }, op);
 }
 

@@ -40,6 +40,10 @@ class Ops {
   Status execute(const Embedding& op);
   Status execute(const Gather& op);
   Status execute(const Scatter& op);
+  template <class Priced>
+  Status execute(const Priced&) {  // check() has refused it
+    return {Code::unsupported, "the host does not run this op"};
+  }
 
   std::mutex running_;
   std::optional<ParkedTeam> parked_;  // from the first op on

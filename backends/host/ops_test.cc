@@ -88,8 +88,8 @@ TEST_F(OpsTest, RopeThenAttentionOverTheCache) {
   kv.block_tokens = 4, kv.kv_heads = 1, kv.head_dim = 2, kv.dtype = DType::f32;
   // One token at position 0: not rotated, and attention returns its v.
   const Span qkv = put<float>(64, {1, 2, 3, 4, 5, 6}), frequency = put<float>(128, {1});
-  ASSERT_TRUE(run(RopeAppend{qkv, frequency, kv, 1, 0, 1}).ok());
-  ASSERT_TRUE(run(Attention{qkv, at(192, 8), 24, kv, 1, 0, 1, 1}).ok());
+  ASSERT_TRUE(run(RopeAppend{qkv, frequency, kv, 1, 0, 1, DType::f32}).ok());
+  ASSERT_TRUE(run(Attention{qkv, at(192, 8), 24, kv, 1, 0, 1, 1, DType::f32}).ok());
   EXPECT_EQ(get<float>(at(192, 8)), (std::vector<float>{5, 6}));
   EXPECT_EQ(get<float>(at(4096 + 2 * 64, 8)), (std::vector<float>{3, 4}));
 }

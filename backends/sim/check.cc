@@ -2,11 +2,14 @@
 // Checks of copies, fills, holds and CPU work.
 #include "backends/sim/check.h"
 
+#include <algorithm>
 #include <string>
 
 #include "backends/sim/buffer.h"
 #include "backends/sim/device.h"
 #include "backends/sim/errors.h"
+#include "kernels/portable/op_check.h"
+#include "kernels/portable/operands.h"
 
 namespace kvroof::sim {
 namespace {
@@ -22,12 +25,26 @@ bool fits_direction(const Region& region, QueueKind kind) {
   return true;
 }
 
+Status check_span(const Span& span, const void* owner, const char* what) {
+  const auto* const buffer = dynamic_cast<const SimBuffer*>(span.buffer);
+  if (buffer == nullptr || buffer->owner() != owner) {
+    return invalid(std::string(what) + " must name a buffer of this device.");
+  }
+  const std::uint64_t size = buffer->facts().bytes;
+  if (span.offset > size || span.bytes > size - span.offset) {
+    return invalid(std::string(what) + " reaches past the end of its buffer of " +
+                   std::to_string(size) + " bytes.");
+  }
+  if (span.bytes == 0) return invalid(std::string(what) + " must have at least one byte.");
+  return {};
+}
+
 Status check_region(const Region& region, QueueKind kind, const void* owner) {
   if (region.source.bytes != region.destination.bytes) {
     return invalid("A region's source and destination must have equal bytes.");
   }
-  if (Status s = check_span(region.source, 0, owner, "A region's source"); !s.ok()) return s;
-  if (Status s = check_span(region.destination, 0, owner, "A region's destination"); !s.ok()) {
+  if (Status s = check_span(region.source, owner, "A region's source"); !s.ok()) return s;
+  if (Status s = check_span(region.destination, owner, "A region's destination"); !s.ok()) {
     return s;
   }
   if (!fits_direction(region, kind)) {
@@ -48,7 +65,18 @@ Status check(const Regions& regions, QueueKind kind, const void* owner) {
 
 Status check(const Op& op, QueueKind kind, const void* owner) {
   if (kind != QueueKind::compute) return invalid("An op belongs on a compute queue.");
-  return check_op(op, owner);
+  if (Status status = check_op(op); !status.ok()) return status;
+  const Operands operands = operands_of(op);
+  const auto foreign = [owner](const Span& span) {
+    if (span.buffer == nullptr) return false;  // check_op has refused it unless it may be absent
+    const auto* const buffer = dynamic_cast<const SimBuffer*>(span.buffer);
+    return buffer == nullptr || buffer->owner() != owner;
+  };
+  if (std::ranges::none_of(operands.read, foreign) &&
+      std::ranges::none_of(operands.written, foreign)) {
+    return {};
+  }
+  return invalid("An op's operands must lie in buffers of this device.");
 }
 
 bool moves_rows(const Op& op) {
@@ -65,7 +93,7 @@ Status check(const OpRun& run, QueueKind kind, const void* owner) {
 }
 
 Status check(const Fill& fill, QueueKind, const void* owner) {
-  return check_span(fill.span, 0, owner, "A fill's span");
+  return check_span(fill.span, owner, "A fill's span");
 }
 
 Status check(const Hold&, QueueKind, const void*) { return {}; }
@@ -77,24 +105,6 @@ Status check(const Spend& spend, QueueKind kind, const void*) {
 }
 
 }  // namespace
-
-Status check_span(const Span& span, std::uint64_t least, const void* owner, const char* what) {
-  const auto* const buffer = dynamic_cast<const SimBuffer*>(span.buffer);
-  if (buffer == nullptr || buffer->owner() != owner) {
-    return invalid(std::string(what) + " must name a buffer of this device.");
-  }
-  const std::uint64_t size = buffer->facts().bytes;
-  if (span.offset > size || span.bytes > size - span.offset) {
-    return invalid(std::string(what) + " reaches past the end of its buffer of " +
-                   std::to_string(size) + " bytes.");
-  }
-  if (span.bytes == 0) return invalid(std::string(what) + " must have at least one byte.");
-  if (span.bytes < least) {
-    return invalid(std::string(what) + " has " + std::to_string(span.bytes) +
-                   " bytes, and its shape needs " + std::to_string(least) + ".");
-  }
-  return {};
-}
 
 Status check_body(const Work& work, QueueKind kind, const void* owner) {
   return std::visit([&](const auto& body) { return check(body, kind, owner); }, work.body);

@@ -28,6 +28,15 @@ DeviceInfo info_of(const Profile& profile, std::string profile_json) {
   info.memory_bytes = whole(profile.memory_bytes);
   info.host_memory_bytes = whole(profile.host_memory_bytes);
   info.basis = profile.basis;
+  const auto basis_of = [](const std::map<DType, Value>& shares) {
+    const auto bf16 = shares.find(DType::bf16);
+    return bf16 == shares.end() ? Basis::measured : bf16->second.basis;
+  };
+  info.op_bases = {.experts = basis_of(profile.experts),
+                   .latent_attention = basis_of(profile.latent_attention)};
+  if (profile.peer) {
+    info.op_bases.all_reduce = std::max(profile.peer->rate.basis, profile.peer->latency.basis);
+  }
   info.virtual_time = true;
   info.computes_values = false;
   if (!profile.gemm.contains(DType::bf16)) {

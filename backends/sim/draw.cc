@@ -57,6 +57,12 @@ Profile draw(const Profile& profile, std::uint64_t seed) {
     for (AttentionShape& shape : rates.shapes) each(shape.seconds);
     each(rates.efficiency);
   }
+  for (auto& [dtype, share] : drawn.experts) each(share);
+  for (auto& [dtype, share] : drawn.latent_attention) each(share);
+  if (drawn.peer) {
+    each(drawn.peer->rate);
+    each(drawn.peer->latency);
+  }
   return drawn;
 }
 

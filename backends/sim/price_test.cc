@@ -66,7 +66,7 @@ TEST_F(SimPrice, AttentionTakesItsFlopsOrItsKv) {
   op.heads = 8;
   op.kv.kv_heads = 2;
   op.kv.head_dim = 64;
-  op.kv.dtype = DType::bf16;
+  op.dtype = op.kv.dtype = DType::bf16;
   EXPECT_DOUBLE_EQ(seconds(p, op), 4.0 * 8 * 64 * 5050 / 100e12);
   op.tokens = 1;
   op.past = 99'999;  // K and V of 100,000 tokens, two heads of 64, two bytes each

@@ -31,6 +31,8 @@ class ProfileReader {
  private:
   Value value(JsonObject& parent, const char* key, const char* unit, Range range = kPositive);
   Value fact(JsonObject& parent, const char* key, const char* unit);
+  Value apart(JsonObject& parent, const char* key, const char* unit, Range range = kPositive);
+  std::optional<PeerLink> peer(JsonObject& root);
   Curve curve(JsonObject object, const char* unit);
   CopyCurves copy_curves(JsonObject object);
   GemmRates gemm(JsonObject object);
@@ -112,12 +114,26 @@ Value ProfileReader::value(JsonObject& parent, const char* key, const char* unit
   return value;
 }
 
-// A capacity or a peak: it limits or is compared with, and no duration comes of it.
-Value ProfileReader::fact(JsonObject& parent, const char* key, const char* unit) {
+// What doesn't count towards the profile's basis.
+Value ProfileReader::apart(JsonObject& parent, const char* key, const char* unit, Range range) {
   const Basis before = weakest_;
-  Value read = value(parent, key, unit);
+  Value read = value(parent, key, unit, range);
   weakest_ = before;
   return read;
+}
+
+// A capacity or a peak: it limits or is compared with, and no duration comes of it.
+Value ProfileReader::fact(JsonObject& parent, const char* key, const char* unit) {
+  return apart(parent, key, unit);
+}
+
+std::optional<PeerLink> ProfileReader::peer(JsonObject& root) {
+  if (!root.has("peer")) return std::nullopt;
+  JsonObject object = root.object("peer");
+  PeerLink peer{.rate = apart(object, "rate", "B/s"),
+                .latency = apart(object, "latency", "s", kNotNegative)};
+  object.finish();
+  return peer;
 }
 
 std::vector<Point2> ProfileReader::points(JsonObject& object) {
@@ -191,6 +207,10 @@ AttentionRates ProfileReader::attention(JsonObject object) {
       read.heads = shape.count("heads");
       read.kv_heads = shape.count("kv_heads");
       read.head_dim = shape.count("head_dim");
+      if (shape.has("kv_dtype")) {
+        if (shape.text("kv_dtype") != "fp8") shape.fail("kv_dtype", "fp8, or no such key");
+        read.kv_dtype = DType::fp8;
+      }
       read.seconds = curve(shape.object("latency"), "s");
       if (read.heads < 1 || read.kv_heads < 1 || read.head_dim < 1) {
         shape.fail("heads", "at least 1, and so must kv_heads and head_dim");
@@ -232,6 +252,10 @@ void ProfileReader::by_dtype(JsonObject root, Profile& profile) {
     profile.peak_flops[dtype] = fact(object, "peak", "FLOP/s");
     profile.gemm[dtype] = gemm(object.object("gemm"));
     profile.attention[dtype] = attention(object.object("attention"));
+    for (auto [share, to] : {std::pair{"experts", &profile.experts},
+                             {"latent_attention", &profile.latent_attention}}) {
+      if (object.has(share)) (*to)[dtype] = apart(object, share, "1", kShare);
+    }
     object.finish();
   }
   root.finish();
@@ -260,6 +284,7 @@ Profile ProfileReader::read(JsonObject root) {
   profile.copy[2] = copy_curves(copy.object("kernel"));
   copy.finish();
   by_dtype(root.object("compute"), profile);
+  profile.peer = peer(root);
   root.finish();
   profile.basis = weakest_;
   check_links(profile);

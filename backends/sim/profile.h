@@ -38,7 +38,8 @@ struct GemmRates {
 
 struct AttentionShape {
   double heads = 0, kv_heads = 0, head_dim = 0;
-  Curve seconds;  // by tokens of one causal prefill without a past
+  std::optional<DType> kv_dtype;  // of the cache; empty: what is computed in
+  Curve seconds;                  // by tokens of one causal prefill without a past
 };
 
 struct AttentionRates {
@@ -49,6 +50,12 @@ struct AttentionRates {
 // Factors on durations that are named and argued for, each 1 or more.
 struct Derates {
   Value gemm, attention, memory, copy;
+};
+
+// To the other devices of a tensor-parallel group.
+struct PeerLink {
+  Value rate;     // bytes/s that each rank sends in a ring, as achieved
+  Value latency;  // seconds an all-reduce takes beside its bytes
 };
 
 struct LinkProfile {
@@ -73,6 +80,9 @@ struct Profile {
   std::map<DType, Value> peak_flops;  // f32 and bf16, dense
   std::map<DType, GemmRates> gemm;    // a dtype that is missing is not priced
   std::map<DType, AttentionRates> attention;
+  std::map<DType, Value> experts;           // shares of the peak: grouped products of experts
+  std::map<DType, Value> latent_attention;  // and multi-head latent attention
+  std::optional<PeerLink> peer;
 };
 
 // `invalid` names the key that is missing, unknown or out of range, and what is expected there.

@@ -19,27 +19,45 @@ constexpr std::string_view name(Layout layout) {
   return layout == Layout::block_first ? "block_first" : "layer_first";
 }
 
+// Layers that keep their KV alike, in a cache of their own: those of one window.
+struct KvGroup {
+  std::uint32_t window = 0;  // 0: they keep all of it
+  std::vector<std::uint32_t> layers;
+};
+
+// Of every window that the model has, the smallest (that is, none) first.
+std::vector<KvGroup> kv_groups(const ModelShape& shape);
+
 // Order inside one layer's K (or V) of a block is nhd: [token][kv head][head_dim].
 struct KvLayout {
   Layout layout = Layout::block_first;
   DType dtype = DType::bf16;
   std::uint32_t layers = 0, kv_heads = 0, head_dim = 0, block_tokens = 16;
   std::uint32_t blocks = 0;  // physical blocks in the cache
+  std::uint32_t planes = 2;  // K and V; 1: latents, which are both
+  std::uint32_t window = 0;  // of the layers
 
   std::uint64_t plane_bytes() const;  // K (or V) of one layer of one block
-  std::uint64_t block_bytes() const { return 2 * layers * plane_bytes(); }
+  std::uint64_t block_bytes() const { return std::uint64_t{planes} * layers * plane_bytes(); }
   std::uint64_t cache_bytes() const { return blocks * block_bytes(); }
-  std::uint32_t regions_per_block() const { return layout == Layout::block_first ? 1 : 2 * layers; }
+  std::uint32_t regions_per_block() const {
+    return layout == Layout::block_first ? 1 : planes * layers;
+  }
   std::uint64_t region_bytes() const { return block_bytes() / regions_per_block(); }
 
   // Offset of region `index` of physical block `block` in the cache. In a host chunk the regions of
   // a block follow one another in index order, whatever the device's layout.
   std::uint64_t region_offset(std::uint32_t block, std::uint32_t index) const;
 
-  // Strides for the ops: `cache` and `block_table` are filled in by the caller.
+  // Strides for the ops, of the layout's own layers: `cache` and `block_table` are filled in by the
+  // caller.
   PagedKv paged(std::uint32_t layer) const;
 };
 
+KvLayout make_kv_layout(const ModelShape& shape, const KvGroup& group, DType dtype, Layout layout,
+                        std::uint32_t block_tokens, std::uint32_t blocks);
+
+// Of the first group, which of most models is the only one.
 KvLayout make_kv_layout(const ModelShape& shape, DType dtype, Layout layout,
                         std::uint32_t block_tokens, std::uint32_t blocks);
 

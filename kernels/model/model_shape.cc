@@ -59,21 +59,20 @@ std::uint64_t norm_parameters(const ModelShape& s) {
 }
 
 // `whole`: of every expert, not just the active ones.
-std::uint64_t bias_parameters(const ModelShape& s, bool whole) {
-  std::uint64_t per_layer = 0;
-  if (s.biases.qkv) per_layer += (std::uint64_t{s.heads} + 2 * s.kv_heads) * s.head_dim;
-  if (s.biases.output) per_layer += s.hidden;
-  std::uint64_t sum = s.layers * per_layer;
+std::uint64_t bias_parameters(const ModelShape& s, bool sparse, bool whole) {
+  std::uint64_t sum = 0;
+  if (s.biases.qkv) sum += (std::uint64_t{s.heads} + 2 * s.kv_heads) * s.head_dim;
+  if (s.biases.output) sum += s.hidden;
   if (!s.biases.feed_forward) return sum;
-  for (std::uint32_t i = 0; i < s.layers; ++i) {
-    if (!s.kind(i).sparse) {
-      sum += 2ull * s.intermediate + s.hidden;
-      continue;
-    }
-    const Experts& e = *s.experts;
-    const std::uint64_t counted = (whole ? e.total : e.active) + e.shared;
-    sum += e.total + counted * (2ull * e.intermediate + s.hidden);
-  }
+  if (!sparse) return sum + 2ull * s.intermediate + s.hidden;
+  const Experts& e = *s.experts;
+  const std::uint64_t counted = (whole ? e.total : e.active) + e.shared;
+  return sum + e.total + counted * (2ull * e.intermediate + s.hidden);
+}
+
+std::uint64_t all_bias_parameters(const ModelShape& s, bool whole) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < s.layers; ++i) sum += bias_parameters(s, s.kind(i).sparse, whole);
   return sum;
 }
 
@@ -83,6 +82,34 @@ std::uint64_t layer_kv_bytes(const ModelShape& s, DType dtype) {
 }
 
 }  // namespace
+
+std::optional<ModelShape> shard(const ModelShape& s, std::uint32_t ranks, std::string& why) {
+  ModelShape part = s;
+  part.ranks = ranks;
+  const auto divide = [&](std::uint32_t& size, const char* what) {
+    if (size % ranks != 0) {
+      why = std::string(what) + " (" + std::to_string(size) + ")";
+      return false;
+    }
+    size /= ranks;
+    return true;
+  };
+  if (!divide(part.heads, "query heads") || !divide(part.intermediate, "feed-forward width")) {
+    return std::nullopt;
+  }
+  part.vocab = (s.vocab + ranks - 1) / ranks;  // engines pad it
+  if (part.experts && !divide(part.experts->intermediate, "experts' width")) return std::nullopt;
+  if (s.latent) {
+    part.kv_heads = part.heads;  // one K and V a query head, all made of the same latent
+    return part;
+  }
+  if (s.kv_heads >= ranks)
+    return divide(part.kv_heads, "KV heads") ? std::optional(part) : std::nullopt;
+  part.kv_heads = 1;
+  if (ranks % s.kv_heads == 0) return part;
+  why = "KV heads (" + std::to_string(s.kv_heads) + ")";
+  return std::nullopt;
+}
 
 std::uint64_t kv_bytes_per_token(const ModelShape& s, DType dtype) {
   return s.layers * layer_kv_bytes(s, dtype);
@@ -104,7 +131,7 @@ std::uint64_t kv_bytes(const ModelShape& s, DType dtype, std::uint64_t tokens) {
 }
 
 std::uint64_t body_parameters(const ModelShape& s) {
-  return matrix_parameters(s, false) + bias_parameters(s, false);
+  return matrix_parameters(s, false) + all_bias_parameters(s, false);
 }
 
 std::uint64_t head_parameters(const ModelShape& s) { return product(s.hidden, s.vocab); }
@@ -112,8 +139,12 @@ std::uint64_t head_parameters(const ModelShape& s) { return product(s.hidden, s.
 std::uint64_t total_parameters(const ModelShape& s) {
   const std::uint64_t tables = head_parameters(s) * (s.tied_embeddings ? 1 : 2);
   const std::uint64_t sinks = s.sinks ? product(s.layers, s.heads) : 0;
-  return matrix_parameters(s, true) + bias_parameters(s, true) + norm_parameters(s) + sinks +
+  return matrix_parameters(s, true) + all_bias_parameters(s, true) + norm_parameters(s) + sinks +
          tables;
+}
+
+std::uint64_t layer_biases(const ModelShape& s, bool sparse) {
+  return bias_parameters(s, sparse, true) + (s.sinks ? s.heads : 0);
 }
 
 double causal_pairs(std::uint64_t past, std::uint64_t tokens, std::uint32_t window) {

@@ -57,9 +57,15 @@ struct ModelShape {
   std::optional<Experts> experts{};
   std::optional<LatentAttention> latent{};
   std::vector<LayerKind> kinds{};  // one a layer; empty: dense layers that see everything
+  std::uint32_t ranks = 1;         // of a tensor-parallel group, of which this is one's part
 
   LayerKind kind(std::uint32_t layer) const { return kinds.empty() ? LayerKind{} : kinds[layer]; }
 };
+
+// What one of `ranks` tensor-parallel devices holds: its part of query heads, feed-forward and
+// vocabulary; of KV heads too, one of them at least, which are then held several times; latents
+// whole. Empty where a size does not divide; `why` then says which.
+std::optional<ModelShape> shard(const ModelShape& shape, std::uint32_t ranks, std::string& why);
 
 // K and V of one token in all layers: 2 * layers * kv_heads * head_dim * bytes(dtype), or
 // layers * (kv_rank + rope_dim) * bytes(dtype) with latent attention.
@@ -81,6 +87,9 @@ std::uint64_t head_parameters(const ModelShape& shape);
 
 // All parameters: every expert, biases, norms and embedding included; tied embeddings count once.
 std::uint64_t total_parameters(const ModelShape& shape);
+
+// Biases of one layer, those of every expert, and its sinks.
+std::uint64_t layer_biases(const ModelShape& shape, bool sparse);
 
 // Sum of min(i, window) for i = past+1 .. past+tokens: the (query, key) pairs of a causal step.
 // Window 0: no bound.

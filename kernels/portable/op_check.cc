@@ -99,7 +99,7 @@ struct Checker {
   }
 
   Status operator()(const Attention& op) const {
-    const Bytes element = bytes_of(op.kv.dtype);
+    const Bytes element = bytes_of(op.dtype);
     const Bytes row = product({op.heads, op.kv.head_dim, element});
     if (Status status = check_sizes("attention", {op.tokens}); !status.ok()) return status;
     if (op.q_row_bytes % element != 0 || op.q_row_bytes < row) {
@@ -132,7 +132,7 @@ struct Checker {
     const PagedKv& kv = op.kv;
     if (Status status = check_sizes("rope_append", {op.tokens}); !status.ok()) return status;
     if (kv.head_dim % 2 != 0) return refuse("rope_append", "head_dim must be even");
-    const Bytes positions = Bytes{op.past} + op.tokens, element = bytes_of(kv.dtype);
+    const Bytes positions = Bytes{op.past} + op.tokens, element = bytes_of(op.dtype);
     if (Status status = check_kv("rope_append", kv, positions, op.heads); !status.ok()) {
       return status;
     }
@@ -176,6 +176,49 @@ struct Checker {
     return check_needs("scatter", {{"source", op.source, product({op.rows, op.row_bytes}), 1},
                                    {"index", op.index, product({op.rows, 4}), 4},
                                    {"out", op.out, op.row_bytes, 1}});
+  }
+
+  Status operator()(const MlaAttention& op) const {
+    const Bytes element = bytes_of(op.dtype), latent = Bytes{op.kv_rank} + op.rope_dim;
+    const Bytes qk = Bytes{op.nope_dim} + op.rope_dim, positions = Bytes{op.past} + op.tokens;
+    Status status = check_sizes("mla_attention", {op.tokens, op.kv_rank, op.nope_dim, op.v_dim});
+    if (status.ok()) status = check_kv("mla_attention", op.kv, positions, op.heads);
+    if (!status.ok()) return status;
+    if (op.kv.kv_heads != 1 || op.kv.head_dim != latent) {
+      return refuse("mla_attention", "the cache must hold one head of kv_rank + rope_dim");
+    }
+    return check_needs(
+        "mla_attention",
+        {{"q", op.q, product({op.tokens, op.heads, qk, element}), element},
+         {"latents", op.latents, product({op.tokens, latent, element}), element},
+         {"expansion", op.expansion,
+          product({op.heads, Bytes{op.nope_dim} + op.v_dim, op.kv_rank, element}), element},
+         {"out", op.out, product({op.tokens, op.heads, op.v_dim, element}), element}});
+  }
+
+  Status operator()(const MixtureOfExperts& op) const {
+    const char* const name = "mixture_of_experts";
+    const Bytes element = bytes_of(op.dtype);
+    const Bytes rows = product({op.tokens, op.hidden, element});
+    const Bytes down = product({op.experts, op.hidden, op.width, element});
+    Status status = check_sizes(name, {op.tokens, op.hidden, op.width, op.experts, op.active});
+    if (!status.ok()) return status;
+    if (op.active > op.experts) return refuse(name, "more experts are active than there are");
+    return check_needs(name,
+                       {{"x", op.x, rows, element},
+                        {"scores", op.scores, product({op.tokens, op.experts, element}), element},
+                        {"gate_up", op.gate_up, product({2, down}), element},
+                        {"down", op.down, down, element},
+                        {"out", op.out, rows, element}});
+  }
+
+  Status operator()(const AllReduce& op) const {
+    const Bytes element = bytes_of(op.dtype);
+    if (Status status = check_sizes("all_reduce", {op.tokens, op.width, op.ranks}); !status.ok()) {
+      return status;
+    }
+    return check_needs("all_reduce",
+                       {{"data", op.data, product({op.tokens, op.width, element}), element}});
   }
 };
 

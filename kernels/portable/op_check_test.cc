@@ -31,8 +31,10 @@ class OpCheckTest : public ::testing::Test {
   Gemm gemm() {
     return {span(2 * 3 * 4), span(5 * 3 * 4), span(2 * 5 * 4), 2, 5, 3, DType::f32, DType::f32};
   }
-  Attention attention() { return {span(16 * 128), span(16 * 128), 128, kv(), 16, 0, 4, 1}; }
-  RopeAppend rope() { return {span(4 * 8 * 8 * 4), span(16), kv(), 4, 12, 4}; }
+  Attention attention() {
+    return {span(16 * 128), span(16 * 128), 128, kv(), 16, 0, 4, 1, DType::f32};
+  }
+  RopeAppend rope() { return {span(4 * 8 * 8 * 4), span(16), kv(), 4, 12, 4, DType::f32}; }
 
   SizedBuffer memory_{1 << 16};
 };

@@ -1,51 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/prefill/forward.h"
 
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include <map>
+
+#include "kernels/prefill/forward_pass.h"
 
 namespace kvroof {
-
-struct Forward::Pass {
-  const Step& step;
-  std::span<const PrefillRequest> requests;
-  std::span<const Point> fences;
-  const WaitUntil& wait;
-  OpLane& lane;
-  std::uint32_t tokens;
-  bool outside_layers = true;
-
-  bool gather = false;  // ops are kept until flush()
-  std::vector<Op> kept = {};
-
-  // The lane is in order, so the first op's fences hold the whole step back.
-  Status submit(const Op& op) {
-    if (gather) {
-      kept.push_back(op);
-      return {};
-    }
-    Status status = lane.submit(op, fences, wait, outside_layers);
-    fences = {};
-    return status;
-  }
-
-  Status submit_all(std::initializer_list<Op> ops) {
-    for (const Op& op : ops) {
-      if (Status status = submit(op); !status.ok()) return status;
-    }
-    return {};
-  }
-
-  // What was kept, `times` times over.
-  Status flush(std::uint32_t times = 1) {
-    if (kept.empty()) return {};
-    Status status = lane.submit(OpRun{kept, times}, fences, wait, outside_layers);
-    fences = {};
-    kept.clear();
-    return status;
-  }
-};
 
 Forward::Forward(const PrefillConfig& config, Buffer& weights, Buffer& activations, bool priced)
     : shape_(config.shape),
@@ -57,7 +17,19 @@ Forward::Forward(const PrefillConfig& config, Buffer& weights, Buffer& activatio
       weights_(weights),
       activations_(activations),
       q_width_(config.shape.heads * config.shape.head_dim),
-      qkv_width_((config.shape.heads + 2 * config.shape.kv_heads) * config.shape.head_dim) {}
+      qkv_width_((config.shape.heads + 2 * config.shape.kv_heads) * config.shape.head_dim) {
+  if (const auto& latent = config.shape.latent) {
+    q_width_ = config.shape.heads * latent->v_dim;
+    qkv_width_ = config.shape.heads * (latent->nope_dim + latent->rope_dim);
+  }
+  kv_places_.resize(shape_.layers);
+  const std::vector<KvGroup> groups = kv_groups(shape_);
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    for (std::uint32_t i = 0; i < groups[g].layers.size(); ++i) {
+      kv_places_[groups[g].layers[i]] = {g, i};
+    }
+  }
+}
 
 Status Forward::run(const Step& step, std::span<const PrefillRequest> requests,
                     std::span<const Point> fences, const WaitUntil& wait, OpLane& lane) const {
@@ -79,13 +51,25 @@ Status Forward::layers(Pass& pass) const {
   return {};
 }
 
-// The first layer adds no residual; the others cost the same, so that one stands for all of them.
+// The first layer adds no residual; of the others those of one kind cost the same, so that one
+// stands for all of them.
 Status Forward::alike_layers(Pass& pass) const {
-  for (std::uint32_t i = 0; i < std::min(shape_.layers, 2u); ++i) {
-    if (Status status = layer(pass, i); !status.ok()) return status;
-    if (Status status = pass.flush(i == 0 ? 1 : shape_.layers - 1); !status.ok()) return status;
+  struct Alike {
+    std::uint32_t first = 0, count = 0;
+  };
+  std::map<std::pair<std::uint32_t, bool>, Alike> kinds;
+  for (std::uint32_t i = 1; i < shape_.layers; ++i) {
+    const LayerKind kind = shape_.kind(i);
+    Alike& alike = kinds[{kind.window, kind.sparse}];
+    if (alike.count++ == 0) alike.first = i;
   }
-  return {};
+  Status status = layer(pass, 0);
+  if (status.ok()) status = pass.flush();
+  for (const auto& [kind, alike] : kinds) {
+    if (status.ok()) status = layer(pass, alike.first);
+    if (status.ok()) status = pass.flush(alike.count);
+  }
+  return status;
 }
 
 Status Forward::embed(Pass& pass) const {
@@ -103,73 +87,6 @@ Status Forward::embed(Pass& pass) const {
     if (Status status = pass.submit(op); !status.ok()) return status;
   }
   return {};
-}
-
-Status Forward::layer(Pass& pass, std::uint32_t index) const {
-  const LayerWeights& weights = weight_plan_.layers[index];
-  const std::uint32_t n = pass.tokens, hidden = shape_.hidden;
-  const Span residual = rows(activation_plan_.residual, hidden, 0, n),
-             normed = rows(activation_plan_.normed, hidden, 0, n),
-             projected = rows(activation_plan_.projected, hidden, 0, n),
-             qkv = rows(activation_plan_.qkv, qkv_width_, 0, n),
-             attended = rows(activation_plan_.attended, q_width_, 0, n);
-  const Span carried = index == 0 ? Span{} : projected;  // the last layer's output, not yet added
-  Status status = pass.submit_all({norm(carried, residual, weights.input_norm, normed, n, hidden),
-                                   gemm(normed, weights.qkv, qkv, n, qkv_width_, hidden)});
-  if (status.ok()) status = attend(pass, index);
-  if (status.ok()) {
-    status = pass.submit_all({gemm(attended, weights.o, projected, n, hidden, q_width_),
-                              norm(projected, residual, weights.post_norm, normed, n, hidden)});
-  }
-  return status.ok() ? feed_forward(pass, weights) : status;
-}
-
-Status Forward::attend(Pass& pass, std::uint32_t index) const {
-  const std::uint64_t row_bytes = qkv_width_ * bytes_of(dtype_);
-  if (shape_.qk_norm) {  // priced only: create() refuses where it would have to be computed
-    const std::uint32_t head_rows = pass.tokens * (shape_.heads + shape_.kv_heads);
-    const Span heads = rows(activation_plan_.qkv, shape_.head_dim, 0, head_rows);
-    const Op op =
-        norm({}, heads, weight_plan_.layers[index].qk_norm, heads, head_rows, shape_.head_dim);
-    if (Status status = pass.submit(op); !status.ok()) return status;
-  }
-  for (const Segment& segment : pass.step) {
-    const PrefillRequest& request = pass.requests[segment.request];
-    const std::uint32_t past = request.past + segment.first;
-    PagedKv kv = kv_.paged(index);
-    kv.cache = request.cache;
-    kv.block_table = request.block_table;
-    const Span qkv = rows(activation_plan_.qkv, qkv_width_, segment.row, segment.tokens);
-    const RopeAppend append{.qkv = qkv,
-                            .inverse_frequency = weight(weight_plan_.inverse_frequency),
-                            .kv = kv,
-                            .tokens = segment.tokens,
-                            .past = past,
-                            .heads = shape_.heads};
-    const Attention attention{
-        .q = qkv,
-        .out = rows(activation_plan_.attended, q_width_, segment.row, segment.tokens),
-        .q_row_bytes = row_bytes,
-        .kv = kv,
-        .tokens = segment.tokens,
-        .past = past,
-        .heads = shape_.heads,
-        .scale = 1.0f / std::sqrt(static_cast<float>(shape_.head_dim))};
-    if (Status status = pass.submit_all({append, attention}); !status.ok()) return status;
-  }
-  return {};
-}
-
-Status Forward::feed_forward(Pass& pass, const LayerWeights& weights) const {
-  const std::uint32_t n = pass.tokens, hidden = shape_.hidden, width = shape_.intermediate;
-  const Span normed = rows(activation_plan_.normed, hidden, 0, n),
-             gate_up = rows(activation_plan_.gate_up, 2ull * width, 0, n),
-             activated = rows(activation_plan_.activated, width, 0, n),
-             projected = rows(activation_plan_.projected, hidden, 0, n);
-  const Activation silu{
-      .gate_up = gate_up, .out = activated, .tokens = n, .width = width, .dtype = dtype_};
-  return pass.submit_all({gemm(normed, weights.gate_up, gate_up, n, 2 * width, hidden), silu,
-                          gemm(activated, weights.down, projected, n, hidden, width)});
 }
 
 // Only the last row of a request that asks for logits is worth the head. Rows whose results lie

@@ -2,6 +2,8 @@
 // One forward step as ops: the only place that knows what a Llama-like layer computes.
 #pragma once
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "kernels/prefill/memory_plan.h"
 #include "kernels/prefill/op_lane.h"
@@ -26,9 +28,15 @@ class Forward {
   Status alike_layers(Pass& pass) const;
   Status layer(Pass& pass, std::uint32_t index) const;
   Status attend(Pass& pass, std::uint32_t index) const;
-  Status feed_forward(Pass& pass, const LayerWeights& weights) const;
+  Status attend_latents(Pass& pass, std::uint32_t index) const;
+  Status feed_forward(Pass& pass, std::uint32_t index) const;
+  Status dense(Pass& pass, const LayerWeights& weights, std::uint32_t width) const;
+  Status experts(Pass& pass, const LayerWeights& weights) const;
+  // What follows attention and feed-forward: the ranks' sum, and a norm where the model has one.
+  Status join(Pass& pass, const Extent& out_norm) const;
   Status logits(Pass& pass) const;
 
+  PagedKv paged(const PrefillRequest& request, std::uint32_t layer) const;
   Span weight(const Extent& extent) const { return {&weights_, extent.offset, extent.bytes}; }
   Span rows(const Extent& extent, std::uint64_t width, std::uint32_t first,
             std::uint32_t count) const;
@@ -40,12 +48,14 @@ class Forward {
   const ModelShape shape_;
   const bool priced_;
   const DType dtype_;
-  const KvLayout kv_;
+  const std::vector<KvLayout> kv_;
+  // Of each layer: its group of KV, and its place in that.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> kv_places_;
   const WeightPlan weight_plan_;
   const ActivationPlan activation_plan_;
   Buffer& weights_;
   Buffer& activations_;
-  const std::uint32_t q_width_, qkv_width_;
+  std::uint32_t q_width_, qkv_width_;  // of attention's result and of what it reads
 };
 
 }  // namespace kvroof

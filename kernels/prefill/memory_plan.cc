@@ -25,19 +25,68 @@ class Cursor {
   std::uint64_t end_;
 };
 
-LayerWeights plan_layer(const ModelShape& shape, std::uint64_t element, Cursor& cursor) {
-  const std::uint64_t hidden = shape.hidden, q = std::uint64_t{shape.heads} * shape.head_dim,
-                      kv = std::uint64_t{shape.kv_heads} * shape.head_dim;
-  LayerWeights layer;
-  layer.input_norm = cursor.take(hidden * element);
-  layer.qkv = cursor.take((q + 2 * kv) * hidden * element);
-  if (shape.qk_norm) layer.qk_norm = cursor.take(shape.head_dim * element);
-  layer.o = cursor.take(hidden * q * element);
-  layer.post_norm = cursor.take(hidden * element);
-  layer.gate_up = cursor.take(2ull * shape.intermediate * hidden * element);
-  layer.down = cursor.take(hidden * shape.intermediate * element);
-  return layer;
-}
+// Allocates tensors of a layer by their sizes in elements.
+class LayerPlan {
+ public:
+  LayerPlan(const ModelShape& shape, std::uint32_t layer, std::uint64_t element, Cursor& cursor)
+      : s_(shape), sparse_(shape.kind(layer).sparse), element_(element), cursor_(cursor) {}
+
+  LayerWeights plan() {
+    w_.input_norm = vector(s_.hidden);
+    s_.latent ? latent_attention(*s_.latent) : attention();
+    w_.post_norm = vector(s_.hidden);
+    if (s_.outer_norms) {
+      w_.attention_out_norm = vector(s_.hidden);
+      w_.feed_forward_out_norm = vector(s_.hidden);
+    }
+    sparse_ ? experts(*s_.experts) : dense(s_.intermediate);
+    if (const std::uint64_t biases = layer_biases(s_, sparse_)) w_.biases = vector(biases);
+    return w_;
+  }
+
+ private:
+  Extent vector(std::uint64_t size) { return cursor_.take(size * element_); }
+  Extent matrix(std::uint64_t out, std::uint64_t in) { return vector(out * in); }
+
+  void attention() {
+    const std::uint64_t q = std::uint64_t{s_.heads} * s_.head_dim,
+                        kv = std::uint64_t{s_.kv_heads} * s_.head_dim;
+    w_.qkv = matrix(q + 2 * kv, s_.hidden);
+    if (s_.qk_norm) w_.qk_norm = vector(2ull * s_.head_dim);
+    w_.o = matrix(s_.hidden, q);
+  }
+
+  void latent_attention(const LatentAttention& a) {
+    const std::uint64_t heads = s_.heads, q = heads * (a.nope_dim + a.rope_dim);
+    if (a.q_rank > 0) {
+      w_.q_down = matrix(a.q_rank, s_.hidden);
+      w_.q_norm = vector(a.q_rank);
+    }
+    w_.q_up = matrix(q, a.q_rank > 0 ? a.q_rank : s_.hidden);
+    w_.kv_down = matrix(a.kv_rank + a.rope_dim, s_.hidden);
+    w_.kv_norm = vector(a.kv_rank);
+    w_.kv_up = matrix(heads * (a.nope_dim + a.v_dim), a.kv_rank);
+    w_.o = matrix(s_.hidden, heads * a.v_dim);
+  }
+
+  void dense(std::uint64_t width) {
+    w_.gate_up = matrix(2 * width, s_.hidden);
+    w_.down = matrix(s_.hidden, width);
+  }
+
+  void experts(const Experts& e) {
+    w_.router = matrix(e.total, s_.hidden);
+    w_.experts_gate_up = matrix(2ull * e.total * e.intermediate, s_.hidden);
+    w_.experts_down = matrix(std::uint64_t{e.total} * s_.hidden, e.intermediate);
+    if (e.shared > 0) dense(std::uint64_t{e.shared} * e.intermediate);
+  }
+
+  const ModelShape& s_;
+  const bool sparse_;
+  const std::uint64_t element_;
+  Cursor& cursor_;
+  LayerWeights w_;
+};
 
 }  // namespace
 
@@ -47,7 +96,7 @@ WeightPlan plan_weights(const ModelShape& shape, DType dtype) {
   WeightPlan plan;
   plan.embedding = cursor.take(table);
   for (std::uint32_t i = 0; i < shape.layers; ++i) {
-    plan.layers.push_back(plan_layer(shape, element, cursor));
+    plan.layers.push_back(LayerPlan(shape, i, element, cursor).plan());
   }
   plan.final_norm = cursor.take(shape.hidden * element);
   plan.head = shape.tied_embeddings ? plan.embedding : cursor.take(table);
@@ -55,6 +104,24 @@ WeightPlan plan_weights(const ModelShape& shape, DType dtype) {
   plan.total_bytes = cursor.end();
   return plan;
 }
+
+namespace {
+
+// Of all feed-forwards that one token goes through in a layer.
+std::uint64_t widest_feed_forward(const ModelShape& shape) {
+  std::uint64_t widest = 0;
+  for (std::uint32_t i = 0; i < shape.layers; ++i) {
+    std::uint64_t width = shape.intermediate;
+    if (shape.kind(i).sparse) {
+      const Experts& e = *shape.experts;
+      width = (std::uint64_t{e.active} + e.shared) * e.intermediate;
+    }
+    widest = std::max(widest, width);
+  }
+  return widest;
+}
+
+}  // namespace
 
 ActivationPlan plan_activations(const ModelShape& shape, DType dtype, std::uint32_t step_tokens) {
   const std::uint64_t row = step_tokens * bytes_of(dtype);  // bytes of one feature of every token
@@ -65,10 +132,25 @@ ActivationPlan plan_activations(const ModelShape& shape, DType dtype, std::uint3
     *each = cursor.take(row * shape.hidden);
   }
   Cursor attention(cursor.end()), feed_forward(cursor.end());
-  plan.qkv = attention.take(row * (heads + 2ull * shape.kv_heads * shape.head_dim));
-  plan.attended = attention.take(row * heads);
-  plan.gate_up = feed_forward.take(row * 2 * shape.intermediate);
-  plan.activated = feed_forward.take(row * shape.intermediate);
+  if (shape.latent) {
+    const LatentAttention& a = *shape.latent;
+    const std::uint64_t qk = std::uint64_t{a.nope_dim} + a.rope_dim;
+    plan.qkv = attention.take(row * shape.heads * qk);
+    plan.attended = attention.take(row * shape.heads * a.v_dim);
+    plan.q_latents = attention.take(row * a.q_rank);
+    plan.latents = attention.take(row * (a.kv_rank + a.rope_dim));
+    plan.expanded = attention.take(row * shape.heads * (qk + a.v_dim));
+  } else {
+    plan.qkv = attention.take(row * (heads + 2ull * shape.kv_heads * shape.head_dim));
+    plan.attended = attention.take(row * heads);
+  }
+  const std::uint64_t width = widest_feed_forward(shape);
+  plan.gate_up = feed_forward.take(row * 2 * width);
+  plan.activated = feed_forward.take(row * width);
+  if (shape.experts) {
+    plan.scores = feed_forward.take(row * shape.experts->total);
+    plan.routed = feed_forward.take(row * shape.experts->active * shape.hidden);
+  }
   plan.total_bytes = std::max(attention.end(), feed_forward.end());
   return plan;
 }

@@ -15,9 +15,15 @@ struct Extent {
   std::uint64_t offset = 0, bytes = 0;
 };
 
+// Matrices are [out features, in features]; what a layer does not have is empty.
 struct LayerWeights {
-  Extent input_norm, qkv, o, post_norm, gate_up, down;  // matrices [out features, in features]
-  Extent qk_norm;                                       // [head_dim]; empty without qk_norm
+  Extent input_norm, qkv, o, post_norm;
+  Extent qk_norm;                                        // [head_dim]
+  Extent attention_out_norm, feed_forward_out_norm;      // of models with norms behind
+  Extent gate_up, down;                                  // dense, or of the shared experts
+  Extent router, experts_gate_up, experts_down;          // of all experts
+  Extent q_down, q_norm, q_up, kv_down, kv_norm, kv_up;  // of latent attention, instead of qkv
+  Extent biases;                                         // all of them, and sinks
 };
 
 struct WeightPlan {
@@ -27,11 +33,13 @@ struct WeightPlan {
   std::uint64_t total_bytes = 0;
 };
 
-// Of one step. qkv and attended are dead when gate_up and activated live, so they share bytes.
+// Of one step. What attention uses is dead when the feed-forward's lives, so they share bytes.
 struct ActivationPlan {
-  Extent residual, normed, projected;  // [tokens, hidden]
-  Extent qkv, attended;                // [tokens, (heads + 2 kv_heads) head_dim], [.., heads ..]
-  Extent gate_up, activated;           // [tokens, 2 intermediate], [tokens, intermediate]
+  Extent residual, normed, projected;   // [tokens, hidden]
+  Extent qkv, attended;                 // [tokens, (heads + 2 kv_heads) head_dim], [.., heads ..]
+  Extent q_latents, latents, expanded;  // latent attention: of queries, of KV, K and V made of them
+  Extent gate_up, activated;            // [tokens, 2 intermediate], [tokens, intermediate]
+  Extent scores, routed;                // [tokens, experts]; what the active experts give
   std::uint64_t total_bytes = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/prefill/prefill.h"
 
+#include <algorithm>
 #include <string>
 
 #include "kernels/prefill/forward.h"
@@ -11,37 +12,59 @@ namespace {
 
 Status invalid(const std::string& sentence) { return {Code::invalid, sentence}; }
 
+bool all_sparse(const ModelShape& s) {
+  return !s.kinds.empty() &&
+         std::ranges::all_of(s.kinds, [](const LayerKind& kind) { return kind.sparse; });
+}
+
 Status check_shape(const ModelShape& s) {
-  for (const std::uint32_t size :
-       {s.layers, s.hidden, s.heads, s.kv_heads, s.head_dim, s.intermediate, s.vocab}) {
+  for (const std::uint32_t size : {s.layers, s.hidden, s.heads, s.kv_heads, s.head_dim, s.vocab}) {
     if (size == 0) return invalid("A model to prefill needs every dimension above zero.");
+  }
+  if (s.intermediate == 0 && !all_sparse(s)) {
+    return invalid("A model to prefill needs every dimension above zero.");
   }
   if (s.heads % s.kv_heads != 0) return invalid("Query heads must be a multiple of the KV heads.");
   if (s.head_dim % 2 != 0) return invalid("Rotary embeddings need an even head_dim.");
   return {};
 }
 
+// A cache may be narrower than what is computed, where that costs time and no values.
+bool fits_model(const KvLayout& kv, const KvGroup& group, const PrefillConfig& config,
+                bool computes) {
+  const KvLayout own = make_kv_layout(config.shape, group, kv.dtype, kv.layout, 1, 1);
+  return kv.layers == own.layers && kv.kv_heads == own.kv_heads && kv.head_dim == own.head_dim &&
+         kv.planes == own.planes && kv.block_tokens > 0 &&
+         (kv.dtype == config.dtype || (!computes && bytes_of(kv.dtype) < bytes_of(config.dtype)));
+}
+
 Status check_config(const Device& device, const PrefillConfig& config) {
   const ModelShape& shape = config.shape;
+  const bool computes = device.info().computes_values;
   if (Status status = check_shape(shape); !status.ok()) return status;
   if (config.dtype != DType::f32 && config.dtype != DType::bf16) {
     return invalid("Prefill computes in f32 or bf16, not " + std::string(name(config.dtype)) + ".");
   }
   if (config.step_tokens == 0) return invalid("A step needs room for at least one token.");
-  const KvLayout& kv = config.kv;
-  if (kv.layers != shape.layers || kv.kv_heads != shape.kv_heads || kv.head_dim != shape.head_dim ||
-      kv.dtype != config.dtype || kv.block_tokens == 0) {
-    return invalid("The KV layout must be one of this model, in the dtype that it computes in.");
+  const std::vector<KvGroup> groups = kv_groups(shape);
+  bool fit = config.kv.size() == groups.size();
+  for (std::size_t i = 0; fit && i < groups.size(); ++i) {
+    fit = fits_model(config.kv[i], groups[i], config, computes);
   }
-  if (shape.qk_norm && device.info().computes_values) {
-    return {Code::unsupported,
-            "No op normalises the heads of q and k (qk_norm) in place, so that this model is "
-            "priced on a simulated device only."};
+  if (!fit) {
+    return invalid("The KV layouts must be this model's, in the dtype that it computes in.");
+  }
+  if (const std::string why = not_computed(shape); computes && !why.empty()) {
+    return {Code::unsupported, why};
   }
   return {};
 }
 
-Status check_request(const PrefillRequest& request, const ModelShape& shape) {
+Status check_request(const PrefillRequest& request, const PrefillConfig& config) {
+  const ModelShape& shape = config.shape;
+  if (request.kv.size() != config.kv.size()) {
+    return invalid("A request needs a cache and a block table for each group of layers.");
+  }
   if (request.tokens == 0) return invalid("A request to prefill needs at least one new token.");
   if (request.token_ids.bytes < std::uint64_t{request.tokens} * bytes_of(DType::i32)) {
     return invalid("A request's token_ids must hold an i32 for each new token.");
@@ -65,14 +88,26 @@ class OpPrefill final : public Prefill {
         lane_(device, std::move(queue)) {}
 
   Result<Ticket> submit(std::span<const PrefillRequest> requests, std::span<const Point> fences,
-                        const WaitUntil& wait) override {
+                        const WaitUntil& wait, std::span<const PrefillRequest> riders) override {
     if (requests.empty()) return invalid("There is nothing to prefill without a request.");
-    for (const PrefillRequest& request : requests) {
-      if (Status status = check_request(request, config_.shape); !status.ok()) return status;
+    if (riders.size() >= config_.step_tokens) {
+      return invalid("A step needs room for one token besides those that ride in it.");
+    }
+    std::vector<PrefillRequest> all(requests.begin(), requests.end());
+    all.insert(all.end(), riders.begin(), riders.end());
+    for (const PrefillRequest& request : all) {
+      if (Status status = check_request(request, config_); !status.ok()) return status;
     }
     lane_.begin_batch();
-    for (const Step& step : plan_steps(requests, config_.step_tokens)) {
-      if (Status s = forward_.run(step, requests, fences, wait, lane_); !s.ok()) return s;
+    const auto room = config_.step_tokens - static_cast<std::uint32_t>(riders.size());
+    for (Step& step : plan_steps(requests, room)) {
+      for (std::size_t i = requests.size(); i < all.size(); ++i) {
+        step.push_back({.request = static_cast<std::uint32_t>(i),
+                        .tokens = 1,
+                        .row = rows_of(step),
+                        .last = true});
+      }
+      if (Status s = forward_.run(step, all, fences, wait, lane_); !s.ok()) return s;
     }
     lane_.remember_end_of_last();
     return lane_.last();
@@ -93,6 +128,23 @@ class OpPrefill final : public Prefill {
 };
 
 }  // namespace
+
+std::string not_computed(const ModelShape& s) {
+  const auto windowed = [](const LayerKind& kind) { return kind.window > 0; };
+  const char* what = nullptr;
+  if (s.ranks > 1) what = "tensor parallelism";
+  if (s.qk_norm) what = "norms over the heads of q and k";
+  if (!s.other_rope.empty()) what = "rotary positions of another scaling";
+  if (s.outer_norms) what = "norms behind its layers";
+  if (s.sinks) what = "attention sinks";
+  if (s.biases.qkv || s.biases.output || s.biases.feed_forward) what = "biases";
+  if (std::ranges::any_of(s.kinds, windowed)) what = "window layers";
+  if (s.latent) what = "latent attention";
+  if (s.experts) what = "a mixture of experts";
+  if (!what) return {};
+  return std::string("this build prices a model with ") + what +
+         " on a simulated device and does not compute it: choose a dense one";
+}
 
 Result<std::unique_ptr<Prefill>> Prefill::create(Device& device, const PrefillConfig& config) {
   if (Status status = check_config(device, config); !status.ok()) return status;

@@ -7,6 +7,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "backends/api/device.h"
 #include "kernels/model/kv_layout.h"
@@ -16,8 +18,8 @@ namespace kvroof {
 
 struct PrefillConfig {
   ModelShape shape;
-  DType dtype = DType::bf16;  // activations, weights and KV
-  KvLayout kv;                // of the cache that requests point into
+  DType dtype = DType::bf16;  // activations and weights; a cache may be narrower where it's priced
+  std::vector<KvLayout> kv;   // of the caches that requests point into: one a group of kv_groups()
   std::uint32_t step_tokens =
       8192;                // the most tokens of one forward step, as a serving engine caps
   std::uint64_t seed = 1;  // of the random weights
@@ -26,11 +28,15 @@ struct PrefillConfig {
   bool backed = true;  // false, or a device that computes no values: none are made
 };
 
-// `tokens` new tokens of one sequence after `past` whose KV is in the cache already.
-struct PrefillRequest {
-  Span token_ids;    // device i32[tokens]
+struct KvSpans {
   Span cache;        // the whole paged KV cache
   Span block_table;  // device i32[blocks], logical to physical, long enough for past + tokens
+};
+
+// `tokens` new tokens of one sequence after `past` whose KV is in the cache already.
+struct PrefillRequest {
+  Span token_ids;           // device i32[tokens]
+  std::vector<KvSpans> kv;  // one a group; layers with a window may name a block again and again
   std::uint32_t past = 0, tokens = 0;
   Span logits;  // device f32[vocab] of the last token; null buffer: the head is not run
 };
@@ -54,11 +60,13 @@ class Prefill {
 
   // Submits the requests' tokens in order, packed into steps of at most step_tokens; every step
   // waits for `fences`. Where the queue is busy it waits for completions, by `wait` if there is
-  // one. Returns the last ticket.
+  // one. `riders`, of one token each, are part of every step. Returns the last ticket.
   virtual Result<Ticket> submit(std::span<const PrefillRequest> requests,
-                                std::span<const Point> fences, const WaitUntil& wait) = 0;
-  Result<Ticket> submit(std::span<const PrefillRequest> requests, std::span<const Point> fences) {
-    return submit(requests, fences, nullptr);
+                                std::span<const Point> fences, const WaitUntil& wait,
+                                std::span<const PrefillRequest> riders) = 0;
+  Result<Ticket> submit(std::span<const PrefillRequest> requests, std::span<const Point> fences,
+                        const WaitUntil& wait = nullptr) {
+    return submit(requests, fences, wait, {});
   }
 
   // Blocks until `ticket` has completed and returns the first failure of anything up to it that an
@@ -78,6 +86,9 @@ class Prefill {
   virtual std::uint64_t weight_bytes() const = 0;
   virtual std::uint64_t activation_bytes() const = 0;  // of the largest step
 };
+
+// Why devices that compute values don't run this model yet; empty where they do.
+std::string not_computed(const ModelShape& shape);
 
 // Sizes before anything is allocated, for the KV budget.
 std::uint64_t prefill_weight_bytes(const ModelShape& shape, DType dtype);

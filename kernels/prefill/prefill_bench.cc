@@ -51,8 +51,8 @@ PrefillConfig config_for(const DeviceInfo& info) {
            prefill_activation_bytes(config.shape, config.dtype, kTokens);
   };
   while (config.shape.layers > 1 && need() > info.memory_bytes) --config.shape.layers;
-  config.kv =
-      make_kv_layout(config.shape, config.dtype, Layout::block_first, kBlockTokens, kBlocks);
+  config.kv = {
+      make_kv_layout(config.shape, config.dtype, Layout::block_first, kBlockTokens, kBlocks)};
   return config;
 }
 
@@ -108,7 +108,7 @@ void llama_1b_1024_tokens(benchmark::State& state) {
   auto device = open_device(*parse_device("host"));
   if (!device) return state.SkipWithError(device.status().text.c_str());
   const PrefillConfig config = config_for((*device)->info());
-  const auto cache = allocate(**device, config.kv.cache_bytes());
+  const auto cache = allocate(**device, config.kv.front().cache_bytes());
   const auto logits = allocate(**device, config.shape.vocab * 4ull);
   std::vector<std::int32_t> ids(kTokens), blocks(kBlocks);
   std::iota(ids.begin(), ids.end(), 100);
@@ -117,8 +117,7 @@ void llama_1b_1024_tokens(benchmark::State& state) {
   auto prefill = Prefill::create(**device, config);
   if (!prefill) return state.SkipWithError(prefill.status().text.c_str());
   const PrefillRequest request{.token_ids = all(*device_ids),
-                               .cache = all(*cache),
-                               .block_table = all(*table),
+                               .kv = {{all(*cache), all(*table)}},
                                .past = 0,
                                .tokens = kTokens,
                                .logits = all(*logits)};

@@ -59,10 +59,10 @@ class Model {
     PrefillConfig config;
     config.shape = shape;
     config.dtype = dtype;
-    config.kv = make_kv_layout(shape, dtype, layout, kBlockTokens, kBlocks);
+    config.kv = {make_kv_layout(shape, dtype, layout, kBlockTokens, kBlocks)};
     config.step_tokens = step_tokens;
     config.seed = kSeed;
-    cache_ = allocate(MemoryKind::device, config.kv.cache_bytes());
+    cache_ = allocate(MemoryKind::device, config.kv.front().cache_bytes());
     prefill_ = std::move(*Prefill::create(*device_, config));
     free_blocks_.resize(kBlocks);
     std::iota(free_blocks_.begin(), free_blocks_.end(), 0);
@@ -77,8 +77,7 @@ class Model {
     PrefillRequest request(std::uint32_t past, std::uint32_t tokens) const {
       const Span new_ids{ids.get(), past * 4ull, tokens * 4ull};
       return {.token_ids = new_ids,
-              .cache = cache,
-              .block_table = all(*table),
+              .kv = {{cache, all(*table)}},
               .past = past,
               .tokens = tokens,
               .logits = all(*logits)};
@@ -248,7 +247,7 @@ TEST(PrefillOnHostRefuses, HeadNorms) {
   config.shape = grouped();
   config.shape.qk_norm = true;
   config.dtype = DType::f32;
-  config.kv = make_kv_layout(config.shape, DType::f32, Layout::block_first, 16, 4);
+  config.kv = {make_kv_layout(config.shape, DType::f32, Layout::block_first, 16, 4)};
   EXPECT_EQ(Prefill::create(*device, config).code(), Code::unsupported);
 }
 

@@ -46,10 +46,16 @@ class PrefillOnSim : public testing::Test {
     PrefillConfig config;
     config.op_by_op = op_by_op;
     config.shape = shape;
-    config.kv = make_kv_layout(shape, DType::bf16, Layout::block_first, kBlockTokens, kBlocks);
+    std::uint64_t cache_bytes = 0;
+    for (const KvGroup& group : kv_groups(shape)) {
+      config.kv.push_back(make_kv_layout(shape, group, DType::bf16, Layout::block_first,
+                                         kBlockTokens, kBlocks));
+      cache_bytes = std::max(cache_bytes, config.kv.back().cache_bytes());
+    }
+    groups_ = config.kv.size();
     config.step_tokens = step_tokens;
     config.backed = false;
-    cache_ = buffer(config.kv.cache_bytes());
+    cache_ = buffer(cache_bytes);
     ids_ = buffer(kBlocks * kBlockTokens * 4);
     table_ = buffer(kBlocks * 4);
     logits_ = buffer(4ull * shape.vocab * 4);
@@ -62,8 +68,9 @@ class PrefillOnSim : public testing::Test {
   PrefillRequest request(std::uint32_t past, std::uint32_t tokens, int slot) {
     PrefillRequest out;
     out.token_ids = {ids_.get(), 0, tokens * 4ull};
-    out.cache = {cache_.get(), 0, cache_->facts().bytes};
-    out.block_table = {table_.get(), 0, table_->facts().bytes};
+    const Span cache{cache_.get(), 0, cache_->facts().bytes};
+    const Span table{table_.get(), 0, table_->facts().bytes};
+    out.kv.assign(groups_, {cache, table});
     out.past = past;
     out.tokens = tokens;
     const std::uint64_t bytes = logits_->facts().bytes / 4;
@@ -89,6 +96,7 @@ class PrefillOnSim : public testing::Test {
 
   std::unique_ptr<Device> device_;
   std::unique_ptr<Buffer> cache_, ids_, table_, logits_;
+  std::size_t groups_ = 0;  // of the model's layers
   Ticket last_ = 0;
 };
 
@@ -207,7 +215,7 @@ TEST_F(PrefillOnSim, RefusesWhatItCannotDo) {
   EXPECT_EQ(Prefill::create(*device_, config).code(), Code::invalid) << "an empty shape";
   config.shape = small();
   EXPECT_EQ(Prefill::create(*device_, config).code(), Code::invalid) << "another model's KV";
-  config.kv = make_kv_layout(config.shape, DType::fp8, Layout::block_first, 16, 8);
+  config.kv = {make_kv_layout(config.shape, DType::fp8, Layout::block_first, 16, 8)};
   config.dtype = DType::fp8;
   EXPECT_EQ(Prefill::create(*device_, config).code(), Code::invalid);
 }

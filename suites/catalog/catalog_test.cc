@@ -42,12 +42,21 @@ TEST(Catalog, BasesAreWhatTheFiguresAllow) {
     return (*open_device(spec))->info().basis;
   };
   EXPECT_EQ(basis("h100-sxm"), Basis::published);
+  EXPECT_EQ(basis("h200-sxm"), Basis::published);
+  EXPECT_EQ(basis("b200"), Basis::published);
+  EXPECT_EQ(basis("a100-sxm-80gb"), Basis::datasheet);  // copy rates by size are assumed
   EXPECT_EQ(basis("mi300x"), Basis::datasheet);
 }
 
 TEST(Catalog, EveryFigureHasAPublicSource) {
   for (const CatalogEntry& entry : device_profiles()) {
     EXPECT_EQ(source_problems(Json::parse(entry.text)), std::vector<std::string>{}) << entry.name;
+  }
+}
+
+TEST(Catalog, EveryFigureThatDurationsDependOnHasARange) {
+  for (const CatalogEntry& entry : device_profiles()) {
+    EXPECT_EQ(width_problems(Json::parse(entry.text)), std::vector<std::string>{}) << entry.name;
   }
 }
 
@@ -81,6 +90,12 @@ TEST_F(PlantedProfile, AFigureWithoutASourceIsFound) {
 TEST_F(PlantedProfile, ASourceThatSpeaksOfWhatIsPredictedIsFound) {
   json_["launch_floor"]["source"] = "https://example.org/ttft";
   EXPECT_EQ(source_problems(json_).size(), 1u);
+}
+
+TEST_F(PlantedProfile, AFigureWithoutARangeIsFound) {
+  json_["hbm_achieved"]["low"] = json_["hbm_achieved"]["high"];
+  json_["copy"]["dma"]["in"]["low"] = json_["copy"]["dma"]["in"]["high"] = 1;
+  EXPECT_EQ(width_problems(json_).size(), 2u);
 }
 
 TEST_F(PlantedProfile, RowsOfPredictedMetricsAreFound) {

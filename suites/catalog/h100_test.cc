@@ -120,8 +120,8 @@ class Llama8b : public H100 {
                      kRow,  16,    kKvHeads, kHeadDim, DType::bf16};
     norm(tokens);
     gemm(tokens, (kHeads + 2 * kKvHeads) * kHeadDim, kHidden);
-    run(RopeAppend{all(), all(), kv, tokens, past, kHeads});
-    run(Attention{all(), all(), kHeads * kRow, kv, tokens, past, kHeads, 0.09F});
+    run(RopeAppend{all(), all(), kv, tokens, past, kHeads, DType::bf16});
+    run(Attention{all(), all(), kHeads * kRow, kv, tokens, past, kHeads, 0.09F, DType::bf16});
     gemm(tokens, kHidden, kHeads * kHeadDim);
     norm(tokens);
     gemm(tokens, 2 * kFfn, kHidden);

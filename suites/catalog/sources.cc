@@ -8,6 +8,8 @@
 #include <functional>
 #include <regex>
 
+#include "suites/catalog/csv.h"
+
 namespace kvroof {
 namespace {
 
@@ -33,6 +35,11 @@ bool is_figure(const Json& node) {
   return node.is_object() && (node.contains("value") || node.contains("points"));
 }
 
+// A capacity or a peak, which no duration is drawn from.
+bool is_fact(const std::string& path) {
+  return path == "/memory" || path == "/host_memory" || path.ends_with("/peak");
+}
+
 using Visit = std::function<void(const std::string& path, const Json& figure)>;
 
 void each_figure(const Json& node, const std::string& path, const Visit& visit) {
@@ -52,22 +59,6 @@ std::string source_problem(const Json& figure) {
   return "";
 }
 
-// Of one line of a CSV file; quotes may hold commas.
-std::vector<std::string> fields(const std::string& line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
-
 }  // namespace
 
 MeasurementMetrics read_measurements(const std::string& path) {
@@ -75,11 +66,11 @@ MeasurementMetrics read_measurements(const std::string& path) {
   std::string line;
   MeasurementMetrics metrics;
   if (!std::getline(file, line)) return metrics;
-  const std::vector<std::string> header = fields(line);
+  const std::vector<std::string> header = csv_fields(line);
   const auto metric =
       static_cast<std::size_t>(std::find(header.begin(), header.end(), "metric") - header.begin());
   while (std::getline(file, line)) {
-    const std::vector<std::string> row = fields(line);
+    const std::vector<std::string> row = csv_fields(line);
     if (row.size() > metric) metrics[row[0]] = row[metric];
   }
   return metrics;
@@ -90,6 +81,16 @@ std::vector<std::string> source_problems(const Json& profile) {
   each_figure(profile, "", [&](const std::string& path, const Json& figure) {
     const std::string problem = source_problem(figure);
     if (!problem.empty()) problems.push_back(path + " " + problem);
+  });
+  return problems;
+}
+
+std::vector<std::string> width_problems(const Json& profile) {
+  std::vector<std::string> problems;
+  each_figure(profile, "", [&](const std::string& path, const Json& figure) {
+    if (is_fact(path) || figure.at("low") < figure.at("high")) return;
+    if (figure.value("source", "").find("by definition") != std::string::npos) return;
+    problems.push_back(path + " has no width and is not exact by definition");
   });
   return problems;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of where a profile's figures come from, for the catalogue's test.
+// Checks of where a profile's figures come from and how wide they are, for the catalogue's test.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -17,6 +17,10 @@ MeasurementMetrics read_measurements(const std::string& path);
 // One line for each figure (an object with "value" or "points") whose source is missing, names
 // neither an address nor a row, or speaks of TTFT, prefill times or throughput.
 std::vector<std::string> source_problems(const nlohmann::json& profile);
+
+// One line for each figure that durations depend on, whose low equals its high and whose source
+// does not say "by definition".
+std::vector<std::string> width_problems(const nlohmann::json& profile);
 
 // One line for each row id that the table lacks or whose metric the model is to predict.
 std::vector<std::string> row_problems(const nlohmann::json& profile,

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "kernels/model/kv_layout.h"
+#include "kernels/prefill/prefill.h"
 #include "suites/catalog/catalog.h"
 #include "suites/catalog/model_config.h"
 #include "suites/command/commands.h"
 #include "suites/harness/json.h"
 #include "suites/harness/table.h"
-#include "suites/harness/unavailable.h"
 
 namespace kvroof {
 namespace {
@@ -68,7 +68,7 @@ void add_family(const ModelShape& s, Json& json) {
     if (windows) json["windows"].push_back(kind.window);
     if (s.experts) json["sparse_layers"].push_back(kind.sparse);
   }
-  if (const std::string why = unavailable(s); !why.empty()) json["not_run"] = why;
+  if (const std::string why = not_computed(s); !why.empty()) json["not_computed"] = why;
 }
 
 Json to_json(const ModelShape& s) {

@@ -160,27 +160,12 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_EQ(
       unavailable(GridPoint{.kv_dtype = DType::f32, .layout = Layout::layer_first}, PlanKind::copy),
       "");
-  EXPECT_NE(unavailable(GridPoint{.live = 8}, PlanKind::copy), "");
-  EXPECT_NE(unavailable(GridPoint{.kv_dtype = DType::fp8}, PlanKind::copy), "");
-  EXPECT_NE(unavailable(GridPoint{.kv_dtype = DType::int8}, PlanKind::copy), "");
   EXPECT_THAT(unavailable(GridPoint{.copy = CopyKind::batch}, PlanKind::copy), HasSubstr("batch"));
   EXPECT_THAT(unavailable(GridPoint{.copy = CopyKind::kernel}, PlanKind::copy),
               HasSubstr("kernel"));
   EXPECT_THAT(unavailable(GridPoint{.copy = CopyKind::staged}, PlanKind::copy),
               HasSubstr("staged"));
   EXPECT_NE(unavailable(GridPoint{.pipeline = PipelineKind::layer}, PlanKind::copy), "");
-}
-
-TEST(Unavailable, NamesWhatAModelHasThatIsOnlyCounted) {
-  ModelShape shape;
-  shape.layers = 2;
-  EXPECT_EQ(unavailable(shape), "");
-  shape.kinds = {{0, false}, {128, false}};
-  EXPECT_THAT(unavailable(shape), HasSubstr("window layers"));
-  shape.latent.emplace();
-  EXPECT_THAT(unavailable(shape), HasSubstr("latent attention"));
-  shape.experts.emplace();
-  EXPECT_THAT(unavailable(shape), HasSubstr("mixture of experts"));
 }
 
 }  // namespace

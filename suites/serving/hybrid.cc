@@ -18,9 +18,7 @@ double seconds(Nanos time) { return std::chrono::duration<double>(time).count();
 class Rates {
  public:
   Rates(const Session& session, const RequestBatch& batch)
-      : shape_(session.shape),
-        chunk_tokens_(session.kv.block_tokens * session.spec.blocks_per_chunk),
-        chunks_(static_cast<std::uint32_t>(batch.requests.front().keys.size())) {}
+      : shape_(session.shape), chunk_tokens_(session.chunk_tokens()), chunks_(batch.chunks) {}
 
   std::uint32_t chunks() const { return chunks_; }
 

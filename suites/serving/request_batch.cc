@@ -17,10 +17,14 @@ Status to_device(Session& s, const std::vector<T>& values, std::unique_ptr<Buffe
   return write_device(s, {to.get(), 0, bytes.size()}, bytes);
 }
 
-Status place(Session& s, Request& r) {
+// `rows` of logits: its own, and one for each sequence that decodes in its last step.
+Status place(Session& s, std::uint32_t rows, Request& r) {
   if (Status e = to_device(s, r.tokens, r.ids); !e.ok()) return e;
-  if (Status e = to_device(s, r.blocks, r.table); !e.ok()) return e;
-  auto logits = s.device.allocate({MemoryKind::device, s.shape.vocab * sizeof(float), -1, true});
+  for (RequestKv& kv : r.kv) {
+    if (Status e = to_device(s, kv.blocks, kv.table); !e.ok()) return e;
+  }
+  auto logits =
+      s.device.allocate({MemoryKind::device, rows * s.shape.vocab * sizeof(float), -1, true});
   if (!logits) return logits.status();
   r.logits = std::move(*logits);
   return {};
@@ -41,16 +45,52 @@ std::vector<BlockId> shuffled_blocks(std::uint32_t count, std::mt19937_64& rando
   return blocks;
 }
 
+// Gives the sequences of one cache their blocks, in a shuffled order.
+class BlockDealer {
+ public:
+  BlockDealer(const Session& session, std::size_t group, std::mt19937_64& random)
+      : s_(session),
+        kv_(session.kv[group]),
+        order_(shuffled_blocks(session.kv[group].blocks, random)) {}
+
+  Result<std::vector<BlockId>> deal(std::uint32_t tokens) {
+    const std::uint32_t logical = (tokens + kv_.block_tokens - 1) / kv_.block_tokens;
+    const WindowBlocks own =
+        kv_.window > 0 ? window_blocks(s_.spec, kv_.window, tokens) : WindowBlocks{0, logical};
+    if (own.total() > order_.size() - dealt_) {
+      return Status{Code::invalid, "the cache has fewer blocks than the batch needs"};
+    }
+    const auto mine = std::span(order_).subspan(dealt_, own.total());
+    dealt_ += own.total();
+    std::vector<BlockId> blocks(logical);
+    const std::uint32_t before_end = logical - own.end;
+    for (std::uint32_t i = 0; i < logical; ++i) {
+      blocks[i] = i < before_end ? mine[i % own.ring] : mine[own.ring + i - before_end];
+    }
+    return blocks;
+  }
+
+ private:
+  const Session& s_;
+  const KvLayout& kv_;
+  const std::vector<BlockId> order_;
+  std::size_t dealt_ = 0;
+};
+
 }  // namespace
 
 PrefillRequest Request::prefill(Session& session, std::uint32_t past) const {
   const std::uint32_t rest = static_cast<std::uint32_t>(tokens.size()) - past;
-  return {{ids.get(), past * sizeof(std::int32_t), rest * sizeof(std::int32_t)},
-          {session.cache.get(), 0, session.kv.cache_bytes()},
-          {table.get(), 0, blocks.size() * sizeof(BlockId)},
-          past,
-          rest,
-          {logits.get(), 0, session.shape.vocab * sizeof(float)}};
+  PrefillRequest made;
+  made.token_ids = {ids.get(), past * sizeof(std::int32_t), rest * sizeof(std::int32_t)};
+  for (std::size_t group = 0; group < kv.size(); ++group) {
+    made.kv.push_back({{session.caches[group].get(), 0, session.kv[group].cache_bytes()},
+                       {kv[group].table.get(), 0, kv[group].blocks.size() * sizeof(BlockId)}});
+  }
+  made.past = past;
+  made.tokens = rest;
+  made.logits = {logits.get(), 0, session.shape.vocab * sizeof(float)};
+  return made;
 }
 
 PrefillRequest Request::prefill_front(Session& session, std::uint32_t count) const {
@@ -62,35 +102,65 @@ PrefillRequest Request::prefill_front(Session& session, std::uint32_t count) con
 }
 
 std::uint64_t RequestBatch::device_bytes(const ModelShape& shape, const SessionSpec& spec,
-                                         std::uint64_t context_tokens, std::uint32_t batch) {
+                                         std::uint64_t context_tokens, std::uint32_t batch,
+                                         std::uint32_t live) {
+  const std::uint64_t sequences = std::uint64_t{batch} + live;
   const std::uint64_t blocks = (context_tokens + spec.block_tokens - 1) / spec.block_tokens;
-  return batch * (context_tokens * sizeof(std::int32_t) + blocks * sizeof(BlockId) +
-                  shape.vocab * sizeof(float));
+  const std::uint64_t logits = batch * (1ull + live) + live;  // rows
+  return sequences * (context_tokens * sizeof(std::int32_t) +
+                      kv_groups(shape).size() * blocks * sizeof(BlockId)) +
+         logits * shape.vocab * sizeof(float);
 }
 
 Result<RequestBatch> RequestBatch::create(Session& s, std::uint32_t context_tokens,
-                                          std::uint32_t batch, std::uint64_t seed) {
+                                          std::uint32_t batch, std::uint64_t seed,
+                                          std::uint32_t live) {
   std::mt19937_64 random(seed);
   RequestBatch made;
-  const std::uint32_t chunk_tokens = s.kv.block_tokens * s.spec.blocks_per_chunk;
   made.context_tokens = context_tokens;
-  made.cached_tokens = context_tokens / chunk_tokens * chunk_tokens;
-  made.loaded_blocks = made.cached_tokens / s.kv.block_tokens;
-  const std::uint32_t blocks_each = (context_tokens + s.kv.block_tokens - 1) / s.kv.block_tokens;
-  if (std::uint64_t{blocks_each} * batch > s.kv.blocks) {
-    return Status{Code::invalid, "the cache has fewer blocks than the batch needs"};
-  }
-  const std::vector<BlockId> blocks = shuffled_blocks(s.kv.blocks, random);
-  const CompatibilityRecord record = make_record(s.shape, s.kv, s.spec.blocks_per_chunk);
-  for (std::uint32_t i = 0; i < batch; ++i) {
+  made.chunks = context_tokens / s.chunk_tokens();
+  made.cached_tokens = made.chunks * s.chunk_tokens();
+  std::vector<BlockDealer> dealers;
+  for (std::size_t group = 0; group < s.kv.size(); ++group) dealers.emplace_back(s, group, random);
+  for (std::uint32_t i = 0; i < batch + live; ++i) {
     Request r;
     r.tokens = random_tokens(context_tokens, s.shape.vocab, random);
-    r.blocks.assign(blocks.begin() + i * blocks_each, blocks.begin() + (i + 1) * blocks_each);
-    r.keys = chunk_keys(record, r.tokens, chunk_tokens);
-    if (Status e = place(s, r); !e.ok()) return e;
-    made.requests.push_back(std::move(r));
+    for (std::size_t group = 0; group < s.kv.size(); ++group) {
+      auto blocks = dealers[group].deal(context_tokens);
+      if (!blocks) return blocks.status();
+      RequestKv kv;
+      kv.blocks = std::move(*blocks);
+      if (i < batch) {
+        const auto record = make_record(s.shape, s.kv[group], s.spec.blocks_per_chunk);
+        kv.keys = chunk_keys(record, r.tokens, s.chunk_tokens());
+      }
+      r.kv.push_back(std::move(kv));
+    }
+    if (Status e = place(s, i < batch ? 1 + live : 1, r); !e.ok()) return e;
+    (i < batch ? made.requests : made.live).push_back(std::move(r));
   }
   return made;
+}
+
+ChunkRange all_chunks(const RequestBatch& batch) { return {0, batch.chunks}; }
+
+std::uint32_t past_after(const Session& s, const RequestBatch& batch, ChunkRange range) {
+  if (range.count == 0) return 0;
+  return std::min((range.first + range.count) * s.chunk_tokens(), batch.context_tokens - 1);
+}
+
+ChunkRange needed_chunks(const Session& s, const RequestBatch& batch, ChunkRange range,
+                         std::size_t group) {
+  const std::uint32_t window = s.kv[group].window, past = past_after(s, batch, range);
+  if (window == 0 || past + 1 <= window) return range;
+  const std::uint32_t first = std::max(range.first, (past + 1 - window) / s.chunk_tokens());
+  return {first, range.first + range.count - std::min(first, range.first + range.count)};
+}
+
+std::span<const BlockId> blocks_of(const Session& s, const Request& request, ChunkRange range,
+                                   std::size_t group) {
+  const std::uint32_t each = s.spec.blocks_per_chunk;
+  return std::span(request.kv[group].blocks).subspan(range.first * each, range.count * each);
 }
 
 }  // namespace kvroof

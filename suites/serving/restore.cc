@@ -17,7 +17,7 @@ Nanos nanos(double seconds) { return Nanos(std::llround(seconds * 1e9)); }
 struct Flight {
   Ticket scheduled = 0, prepared = 0;  // on the CPU lane; 0: not yet, or no time is spent
   Ticket front = 0;                    // the forward pass of what lies before the load; 0: none yet
-  TransferId load = 0;                 // 0: none
+  std::vector<TransferId> loads;       // one a group of layers; 0: none
   bool load_failed = false;
   Ticket first_token = 0;
   Nanos end{};
@@ -34,12 +34,14 @@ class RestoreRun {
         batch_(batch),
         range_(loaded),
         schedule_(nanos(cost.first_step_seconds)),
-        prepare_(nanos(cost.prepare_seconds_per_16_tokens * blocks_loaded() *
-                       (session.kv.block_tokens / 16.0))),
+        prepare_(nanos(cost.prepare_seconds_per_16_tokens * tokens_loaded() / 16.0)),
         flights_(batch.requests.size()) {}
 
   Result<Restore> run() {
     const Nanos begin = s_.device.now();
+    if (decodes()) {
+      if (Status e = decode(); !e.ok()) return e;
+    }
     if (Status e = drive_until([&] { return forwards_ == flights_.size(); }); !e.ok()) return e;
     Restore result;
     if (Status e = land_loads(begin, result); !e.ok()) return e;
@@ -53,27 +55,17 @@ class RestoreRun {
     std::sort(ends.begin(), ends.end());
     result.ttft = ends.back();
     result.ttft_median = ends[(ends.size() - 1) / 2];
+    result.decode_steps = decode_steps_;
     result.outside_layers = s_.prefill->times().outside_layers + schedule_ + prepare_;
     return result;
   }
 
  private:
-  std::uint32_t chunk_tokens() const { return s_.kv.block_tokens * s_.spec.blocks_per_chunk; }
-  std::uint32_t blocks_loaded() const { return range_.count * s_.spec.blocks_per_chunk; }
+  std::uint32_t tokens_loaded() const { return range_.count * s_.chunk_tokens(); }
   std::uint32_t front_tokens() const {
-    return range_.count == 0 ? 0 : range_.first * chunk_tokens();
+    return range_.count == 0 ? 0 : range_.first * s_.chunk_tokens();
   }
-
-  // At least one token is always computed.
-  std::uint32_t past_after_load() const {
-    if (range_.count == 0) return 0;
-    return std::min((range_.first + range_.count) * chunk_tokens(), batch_.context_tokens - 1);
-  }
-
-  std::span<const BlockId> loaded_blocks(const Request& request) const {
-    return std::span(request.blocks)
-        .subspan(range_.first * s_.spec.blocks_per_chunk, blocks_loaded());
-  }
+  bool decodes() const { return !batch_.live.empty(); }
 
   std::vector<Point> on_cpu(Ticket ticket) const {
     if (ticket == 0) return {};
@@ -83,10 +75,13 @@ class RestoreRun {
   // Does all that can be done without waiting.
   Status drive() {
     if (Status e = reap_cpu(); !e.ok()) return e;
-    if (Status e = s_.engine->poll(); !e.ok()) return e;
+    for (const auto& engine : s_.engines) {
+      if (Status e = engine->poll(); !e.ok()) return e;
+    }
     for (;;) {
       Result<bool> progress = advance_forward();
       if (progress && !*progress) progress = advance_cpu();
+      if (progress && !*progress) progress = keep_decoding();
       if (!progress || !*progress) return progress.status();
     }
   }
@@ -99,9 +94,9 @@ class RestoreRun {
     if (range_.count == 0 && turn_ > forwards_) return false;
     if (Status e = spend(schedule_, flight.scheduled); !e.ok()) return e;
     if (front_tokens() > 0 && flight.front == 0) {
-      if (submitting_) return false;
+      if (submitting_ || holds_up_decoding(flight.scheduled)) return false;
       const auto front =
-          submit(request, request.prefill_front(s_, front_tokens()), on_cpu(flight.scheduled));
+          submit(turn_, request.prefill_front(s_, front_tokens()), on_cpu(flight.scheduled));
       if (!front) return front.status();
       flight.front = *front;
     }
@@ -120,46 +115,92 @@ class RestoreRun {
     if (submitting_ || forwards_ == turn_) return false;
     const Request& request = batch_.requests[forwards_];
     Flight& flight = flights_[forwards_];
-    std::vector<Point> fences = on_cpu(std::max(flight.scheduled, flight.prepared));
-    if (range_.count > 0) {
-      const auto blocks = loaded_blocks(request);
+    const Ticket by_cpu = std::max(flight.scheduled, flight.prepared);
+    if (holds_up_decoding(by_cpu)) return false;
+    std::vector<Point> fences = on_cpu(by_cpu);
+    for (std::size_t group = 0; group < s_.kv.size() && range_.count > 0; ++group) {
+      const auto blocks = blocks_of(s_, request, needed(group), group);
+      Engine& engine = *s_.engines[group];
       // The lane is in order: while its last copy waits, it is not worth asking for the others.
-      if (s_.engine->fences_for_read(blocks.last(1)).code() == Code::busy) return false;
-      const auto load = s_.engine->fences_for_read(blocks);
+      if (engine.fences_for_read(blocks.last(1)).code() == Code::busy) return false;
+      const auto load = engine.fences_for_read(blocks);
       if (load.code() == Code::busy) return false;
       // Where a copy has failed already, nothing is worth waiting for: the pass will be repeated.
       if (!load && load.code() != Code::failed) return load.status();
+      if (load && decodes() && !load->empty()) return false;
       if (load) fences.insert(fences.end(), load->begin(), load->end());
     }
-    if (Status e = submit_rest(request, past_after_load(), fences, flight); !e.ok()) return e;
+    if (Status e = submit_rest(forwards_, past_after(s_, batch_, range_), fences); !e.ok())
+      return e;
     ++forwards_;
     return true;
   }
 
-  Status submit_rest(const Request& request, std::uint32_t past, std::span<const Point> fences,
-                     Flight& flight) {
-    const auto ticket = submit(request, request.prefill(s_, past), fences);
-    if (ticket) flight.first_token = *ticket;
+  // The compute lane is in order: what waits in it keeps the live sequences from decoding.
+  bool holds_up_decoding(Ticket by_cpu) const { return decodes() && by_cpu > cpu_done_; }
+
+  // A step that only decodes, where the lane has nothing else to do.
+  Result<bool> keep_decoding() {
+    if (!decodes() || submitting_ || forwards_ == flights_.size() || !lane_is_idle()) return false;
+    if (Status e = decode(); !e.ok()) return e;
+    return true;
+  }
+
+  Status decode() {
+    const std::vector<PrefillRequest> live = live_requests(0);
+    const auto ticket = s_.prefill->submit(live, {});
+    if (ticket) last_submitted_ = *ticket;
+    decode_steps_ += 1;
+    return ticket.status();
+  }
+
+  bool lane_is_idle() {
+    const Point last{&s_.prefill->queue(), last_submitted_};
+    return last_submitted_ == 0 || s_.device.wait_any({&last, 1}, s_.device.now()).ok();
+  }
+
+  // The next token of each live sequence. Its logits lie behind those of request `index`, so that
+  // one product serves all.
+  std::vector<PrefillRequest> live_requests(std::size_t index) const {
+    std::vector<PrefillRequest> live;
+    const std::uint64_t bytes = s_.shape.vocab * sizeof(float);
+    for (const Request& each : batch_.live) {
+      live.push_back(each.prefill(s_, batch_.context_tokens - 1));
+      live.back().logits = {batch_.requests[index].logits.get(), live.size() * bytes, bytes};
+    }
+    return live;
+  }
+
+  ChunkRange needed(std::size_t group) const { return needed_chunks(s_, batch_, range_, group); }
+
+  Status submit_rest(std::size_t index, std::uint32_t past, std::span<const Point> fences) {
+    const auto ticket = submit(index, batch_.requests[index].prefill(s_, past), fences);
+    if (ticket) flights_[index].first_token = *ticket;
     return ticket.status();
   }
 
   // While the compute lane is full, the CPU and the loads go on.
-  Result<Ticket> submit(const Request& request, const PrefillRequest& work,
+  Result<Ticket> submit(std::size_t index, const PrefillRequest& work,
                         std::span<const Point> fences) {
     submitting_ = true;
-    const auto ticket =
-        s_.prefill->submit({&work, 1}, fences, [this](Point point) { return drive_until(point); });
+    const std::vector<PrefillRequest> live = live_requests(index);
+    const auto ticket = s_.prefill->submit(
+        {&work, 1}, fences, [this](Point point) { return drive_until(point); }, live);
     submitting_ = false;
     if (!ticket) return ticket;
+    last_submitted_ = *ticket;
     const Point by{&s_.prefill->queue(), *ticket};
-    const auto blocks = std::span(request.blocks).first(blocks_of(work.past + work.tokens));
-    s_.engine->note_write(blocks.subspan(work.past / s_.kv.block_tokens), by);
-    s_.engine->note_read(blocks, by);
+    for (std::size_t group = 0; group < s_.kv.size(); ++group) {
+      const auto blocks = std::span(batch_.requests[index].kv[group].blocks)
+                              .first(blocks_for(work.past + work.tokens));
+      s_.engines[group]->note_write(blocks.subspan(work.past / s_.spec.block_tokens), by);
+      s_.engines[group]->note_read(blocks, by);
+    }
     return ticket;
   }
 
-  std::uint32_t blocks_of(std::uint32_t tokens) const {
-    return (tokens + s_.kv.block_tokens - 1) / s_.kv.block_tokens;
+  std::uint32_t blocks_for(std::uint32_t tokens) const {
+    return (tokens + s_.spec.block_tokens - 1) / s_.spec.block_tokens;
   }
 
   Status spend(Nanos duration, Ticket& ticket) {
@@ -170,10 +211,14 @@ class RestoreRun {
   }
 
   Status start_load(const Request& request, Flight& flight) {
-    const auto keys = std::span(request.keys).subspan(range_.first, range_.count);
-    const auto load = s_.engine->load(keys, loaded_blocks(request));
-    if (load) flight.load = *load;
-    return load.status();
+    for (std::size_t group = 0; group < s_.kv.size(); ++group) {
+      const ChunkRange range = needed(group);
+      const auto keys = std::span(request.kv[group].keys).subspan(range.first, range.count);
+      const auto load = s_.engines[group]->load(keys, blocks_of(s_, request, range, group));
+      if (!load) return load.status();
+      flight.loads.push_back(*load);
+    }
+    return {};
   }
 
   Status reap_cpu() {
@@ -188,7 +233,13 @@ class RestoreRun {
 
   // The points whose completion lets drive() go on.
   std::vector<Point> open_points() const {
-    std::vector<Point> points = s_.engine->open_points();
+    std::vector<Point> points;
+    for (const auto& engine : s_.engines) {
+      const std::vector<Point> open = engine->open_points();
+      points.insert(points.end(), open.begin(), open.end());
+    }
+    // Once the lane is idle, keep_decoding() has had its turn.
+    if (decodes() && !submitting_) points.push_back({&s_.prefill->queue(), last_submitted_});
     if (turn_ < flights_.size()) {
       const Ticket ticket = std::max(flights_[turn_].scheduled, flights_[turn_].prepared);
       if (ticket > cpu_done_) points.push_back({s_.cpu.get(), ticket});
@@ -220,18 +271,19 @@ class RestoreRun {
   Status land_loads(Nanos begin, Restore& result) {
     Interval span{kNever, Nanos{}};
     for (Flight& flight : flights_) {
-      if (flight.load == 0) continue;
-      const auto ended = s_.engine->wait(flight.load, kNever);
-      if (!ended) return ended.status();
-      flight.load_failed = !ended->status.ok();
+      for (std::size_t group = 0; group < flight.loads.size(); ++group) {
+        const auto ended = s_.engines[group]->wait(flight.loads[group], kNever);
+        if (!ended) return ended.status();
+        flight.load_failed |= !ended->status.ok();
+        result.bytes_loaded += ended->bytes;
+        result.regions_loaded += ended->regions;
+        result.chunks_loaded += ended->chunks - ended->failed_chunks;
+        span.begin = std::min(span.begin, ended->interval.begin);
+        span.end = std::max(span.end, ended->interval.end);
+        result.load = span.end - span.begin;
+        result.load_end = span.end - begin;
+      }
       result.failed_loads += flight.load_failed ? 1 : 0;
-      result.bytes_loaded += ended->bytes;
-      result.regions_loaded += ended->regions;
-      result.chunks_loaded += ended->chunks - ended->failed_chunks;
-      span.begin = std::min(span.begin, ended->interval.begin);
-      span.end = std::max(span.end, ended->interval.end);
-      result.load = span.end - span.begin;
-      result.load_end = span.end - begin;
     }
     return {};
   }
@@ -243,7 +295,7 @@ class RestoreRun {
       Flight& flight = flights_[i];
       Status ended = s_.prefill->finish(flight.first_token);
       if (flight.load_failed && ended.code != Code::lost) {
-        ended = submit_rest(batch_.requests[i], front_tokens(), {}, flight);
+        ended = submit_rest(i, front_tokens(), {});
         if (ended.ok()) ended = s_.prefill->finish(flight.first_token);
       }
       if (!ended.ok()) return ended;
@@ -258,17 +310,15 @@ class RestoreRun {
   const ChunkRange range_;
   const Nanos schedule_, prepare_;
   std::vector<Flight> flights_;
-  std::size_t turn_ = 0;      // the request that the CPU is at
-  std::size_t forwards_ = 0;  // requests whose first token is submitted
-  bool submitting_ = false;   // a forward pass, which no other may be mixed with
+  std::size_t turn_ = 0;       // the request that the CPU is at
+  std::size_t forwards_ = 0;   // requests whose first token is submitted
+  bool submitting_ = false;    // a forward pass, which no other may be mixed with
+  Ticket last_submitted_ = 0;  // of the compute lane; 0: none
+  std::uint32_t decode_steps_ = 0;
   Ticket cpu_done_ = 0;
 };
 
 }  // namespace
-
-ChunkRange all_chunks(const RequestBatch& batch) {
-  return {0, static_cast<std::uint32_t>(batch.requests.front().keys.size())};
-}
 
 Result<Restore> restore(Session& session, const RequestBatch& batch, ChunkRange loaded,
                         const ServingCost& cost) {

@@ -22,15 +22,12 @@ struct Restore {
   std::uint64_t bytes_loaded = 0, regions_loaded = 0;
   std::uint32_t chunks_loaded = 0;
   std::uint32_t failed_loads = 0;  // requests whose load failed and that were recomputed instead
+  std::uint32_t decode_steps = 0;  // that did nothing but decode
 };
 
-// Chunks of each request, which must be in the host tier; the rest is computed.
-struct ChunkRange {
-  std::uint32_t first = 0, count = 0;
-};
-
-ChunkRange all_chunks(const RequestBatch& batch);
-
+// `loaded` must be in the host tier; the rest is computed. Where the batch has live sequences, each
+// forward step decodes a token of every one of them as well, and steps that only decode run while
+// there is nothing else to compute; the requests arrive as such a step begins.
 Result<Restore> restore(Session& session, const RequestBatch& batch, ChunkRange loaded,
                         const ServingCost& cost);
 

@@ -31,21 +31,45 @@ Status open_lanes(Session& s) {
   return {};
 }
 
+std::uint32_t divide_up(std::uint64_t a, std::uint32_t b) {
+  return static_cast<std::uint32_t>((a + b - 1) / b);
+}
+
+// Chunks that may hold the last `window` of a sequence's cached tokens.
+std::uint32_t window_chunks(const SessionSpec& spec, std::uint32_t window) {
+  return divide_up(window, spec.block_tokens * spec.blocks_per_chunk) + 1;
+}
+
+Status open_engine(Session& s, std::size_t group) {
+  EngineConfig config;
+  config.kv = s.kv[group];
+  config.blocks_per_chunk = s.spec.blocks_per_chunk;
+  config.host_tier_bytes = s.spec.host_tier_bytes;
+  if (const std::uint32_t window = s.kv[group].window) {
+    config.host_tier_bytes = std::uint64_t{s.spec.sequences} * window_chunks(s.spec, window) *
+                             s.spec.blocks_per_chunk * s.kv[group].block_bytes();
+  }
+  config.backed = s.spec.backed;
+  s.engines.emplace_back();
+  return keep(Engine::create(s.device, *s.caches[group], config), s.engines.back());
+}
+
 Status set_up(Session& s) {
   const bool values = s.device.info().computes_values;
   if (Status e = open_lanes(s); !e.ok()) return e;
-  const BufferSpec cache{MemoryKind::device, s.kv.cache_bytes(), -1, s.spec.backed};
-  if (Status e = keep(s.device.allocate(cache), s.cache); !e.ok()) return e;
+  for (const KvLayout& kv : s.kv) {
+    const BufferSpec cache{MemoryKind::device, kv.cache_bytes(), -1, s.spec.backed};
+    s.caches.emplace_back();
+    if (Status e = keep(s.device.allocate(cache), s.caches.back()); !e.ok()) return e;
+  }
   const BufferSpec staging{MemoryKind::pinned, kStagingBytes, -1, true};
   if (Status e = keep(s.device.allocate(staging), s.staging); !e.ok()) return e;
   PrefillConfig config{s.shape, s.spec.dtype, s.kv, s.spec.step_tokens, s.spec.seed, values};
   if (Status e = keep(Prefill::create(s.device, config), s.prefill); !e.ok()) return e;
-  EngineConfig engine;
-  engine.kv = s.kv;
-  engine.blocks_per_chunk = s.spec.blocks_per_chunk;
-  engine.host_tier_bytes = s.spec.host_tier_bytes;
-  engine.backed = s.spec.backed;
-  return keep(Engine::create(s.device, *s.cache, engine), s.engine);
+  for (std::size_t group = 0; group < s.kv.size(); ++group) {
+    if (Status e = open_engine(s, group); !e.ok()) return e;
+  }
+  return {};
 }
 
 // Calls `copy(offset, bytes)` for each staging-sized piece.
@@ -59,30 +83,52 @@ Status in_pieces(std::uint64_t bytes, Copy copy) {
 
 }  // namespace
 
+WindowBlocks window_blocks(const SessionSpec& spec, std::uint32_t window, std::uint32_t tokens) {
+  const std::uint32_t chunk_tokens = spec.block_tokens * spec.blocks_per_chunk;
+  const std::uint32_t all = divide_up(tokens, spec.block_tokens);
+  const std::uint32_t uncached = divide_up(tokens % chunk_tokens, spec.block_tokens);
+  const std::uint32_t end =
+      std::min(all, window_chunks(spec, window) * spec.blocks_per_chunk + uncached);
+  const std::uint32_t ring =
+      divide_up(std::uint64_t{window} + spec.step_tokens, spec.block_tokens) + 1;
+  return {std::min(all - end, ring), end};
+}
+
+std::vector<KvLayout> session_layouts(const ModelShape& shape, const SessionSpec& spec) {
+  std::vector<KvLayout> layouts;
+  for (const KvGroup& group : kv_groups(shape)) {
+    std::uint32_t blocks = spec.blocks;
+    if (group.window > 0) {
+      blocks = spec.sequences * window_blocks(spec, group.window, spec.sequence_tokens).total();
+    }
+    layouts.push_back(
+        make_kv_layout(shape, group, spec.kv_dtype, spec.layout, spec.block_tokens, blocks));
+  }
+  return layouts;
+}
+
 Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShape& shape,
                                                  const SessionSpec& spec) {
-  const KvLayout kv =
-      make_kv_layout(shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
-  std::unique_ptr<Session> session(
-      new Session{device, shape, spec, kv, {}, {}, {}, {}, {}, {}, {}, {}});
+  std::unique_ptr<Session> session(new Session{
+      device, shape, spec, session_layouts(shape, spec), {}, {}, {}, {}, {}, {}, {}, {}});
   if (Status e = set_up(*session); !e.ok()) return e;
   return session;
 }
 
 Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec,
             std::uint64_t request_bytes) {
-  const KvLayout kv =
-      make_kv_layout(shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
+  std::uint64_t kv_bytes = 0;
+  for (const KvLayout& kv : session_layouts(shape, spec)) kv_bytes += kv.cache_bytes();
   const std::uint64_t fixed = prefill_weight_bytes(shape, spec.dtype) +
                               prefill_activation_bytes(shape, spec.dtype, spec.step_tokens) +
                               request_bytes;
   const auto usable = static_cast<std::uint64_t>(0.9 * static_cast<double>(info.memory_bytes));
   const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e9; };
-  if (fixed + kv.cache_bytes() > usable) {
+  if (fixed + kv_bytes > usable) {
     return {Code::no_memory,
             fmt::format("needs {:.2f} GB of KV and {:.2f} GB of weights and activations, more than "
                         "0.9 of the device's {:.2f} GB",
-                        gb(kv.cache_bytes()), gb(fixed), gb(info.memory_bytes))};
+                        gb(kv_bytes), gb(fixed), gb(info.memory_bytes))};
   }
   if (spec.host_tier_bytes + kStagingBytes > info.host_memory_bytes) {
     return {Code::no_memory,

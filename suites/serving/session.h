@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "backends/api/device.h"
 #include "kernels/prefill/prefill.h"
@@ -13,10 +14,14 @@
 namespace kvroof {
 
 struct SessionSpec {
-  DType dtype = DType::bf16;
+  DType dtype = DType::bf16;     // activations and weights
+  DType kv_dtype = DType::bf16;  // narrower than those on devices that compute no values alone
   Layout layout = Layout::block_first;
   std::uint32_t block_tokens = 16, blocks = 0, blocks_per_chunk = 16;
-  std::uint64_t host_tier_bytes = 0;
+  // The most sequences at once, and the most tokens of one: for layers with a window, which need no
+  // blocks for the rest.
+  std::uint32_t sequences = 1, sequence_tokens = 0;
+  std::uint64_t host_tier_bytes = 0;  // of the layers without a window
   std::uint32_t step_tokens = 8192;
   std::uint64_t seed = 1;
   bool backed = true;  // contents of KV exist; false only on a simulator with data off
@@ -24,17 +29,30 @@ struct SessionSpec {
   bool operator==(const SessionSpec&) const = default;
 };
 
+// Of a sequence in the cache of layers with a window: blocks that are used again and again, and
+// those of its end, which a load may fill while the others are being computed.
+struct WindowBlocks {
+  std::uint32_t ring = 0, end = 0;
+  std::uint32_t total() const { return ring + end; }
+};
+WindowBlocks window_blocks(const SessionSpec& spec, std::uint32_t window, std::uint32_t tokens);
+
+// Of the caches: one a group of kv_groups().
+std::vector<KvLayout> session_layouts(const ModelShape& shape, const SessionSpec& spec);
+
 // Members are public: a session is a set of parts with one lifetime, destroyed last to first.
 struct Session {
   Device& device;
   ModelShape shape;
   SessionSpec spec;
-  KvLayout kv;
-  std::unique_ptr<Buffer> cache;
+  std::vector<KvLayout> kv;  // one a group of layers, as the caches and the engines
+  std::vector<std::unique_ptr<Buffer>> caches;
   std::unique_ptr<Prefill> prefill;
   std::unique_ptr<Buffer> staging;  // pinned, for write_device and read_device
   std::unique_ptr<Queue> upload, download, scratch, cpu;  // copy_in, copy_out, compute, host
-  std::unique_ptr<Engine> engine;
+  std::vector<std::unique_ptr<Engine>> engines;
+
+  std::uint32_t chunk_tokens() const { return spec.block_tokens * spec.blocks_per_chunk; }
 
   static Result<std::unique_ptr<Session>> create(Device& device, const ModelShape& shape,
                                                  const SessionSpec& spec);

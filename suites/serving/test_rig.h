@@ -44,14 +44,14 @@ inline ModelShape heavy_model() {
 
 inline SessionSpec spec_of(const ModelShape& shape, std::uint32_t tokens, std::uint32_t batch) {
   SessionSpec spec;
-  spec.dtype = DType::f32;
+  spec.dtype = spec.kv_dtype = DType::f32;
   spec.block_tokens = 4;
   spec.blocks_per_chunk = 2;
   spec.blocks = batch * ((tokens + 3) / 4);
+  spec.sequences = batch;
+  spec.sequence_tokens = tokens;
   spec.step_tokens = 16;
-  const KvLayout kv =
-      make_kv_layout(shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
-  spec.host_tier_bytes = kv.cache_bytes();
+  spec.host_tier_bytes = session_layouts(shape, spec).front().cache_bytes();
   return spec;
 }
 

@@ -62,7 +62,8 @@ SamplerConfig sampling(const Session& s, bool verified, std::uint64_t seed) {
 // Groups share a host tier. The same tokens in two of them would be hits on each other's chunks,
 // whose bytes differ in the last bits where the steps that computed them had other lengths.
 std::uint64_t own_seed(std::uint64_t seed, const GridPoint& point) {
-  return seed * 0x9E3779B97F4A7C15ull + point.context_tokens * 65536 + point.batch;
+  return seed * 0x9E3779B97F4A7C15ull + point.context_tokens * 65536 + point.live * 257 +
+         point.batch;
 }
 
 void sample(Session& s, const GridPoint& point, std::uint64_t seed, GroupRun& run) {
@@ -108,7 +109,7 @@ Status run_drawn(Session& s, const ServingCost& cost, const Draws& draws, std::u
 Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector<PlanKind>& plans,
                            const Draws& draws, std::uint64_t seed) {
   const auto context = static_cast<std::uint32_t>(point.context_tokens);
-  auto batch = RequestBatch::create(s, context, point.batch, own_seed(seed, point));
+  auto batch = RequestBatch::create(s, context, point.batch, own_seed(seed, point), point.live);
   if (!batch) return batch.status();
   GroupRun run;
   run.batch = std::move(*batch);
@@ -127,7 +128,7 @@ Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector
 }
 
 Status warm_up(Session& s) {
-  const std::uint32_t tokens = std::min(kWarmUpTokens, s.kv.blocks * s.kv.block_tokens);
+  const std::uint32_t tokens = std::min(kWarmUpTokens, s.spec.sequence_tokens);
   const auto batch = RequestBatch::create(s, tokens, 1, 0);
   if (!batch) return batch.status();
   return recompute(s, *batch, {}).status();

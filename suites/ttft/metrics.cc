@@ -50,17 +50,13 @@ class PlanMetrics {
   Case& case_;
 };
 
-std::uint64_t chunk_tokens(const Session& s) {
-  return std::uint64_t{s.kv.block_tokens} * s.spec.blocks_per_chunk;
-}
-
 std::uint64_t loaded_tokens(const Session& s, ChunkRange loaded) {
-  return loaded.count * chunk_tokens(s);
+  return std::uint64_t{loaded.count} * s.chunk_tokens();
 }
 
 // What is computed before, or beside, the load.
 std::uint64_t front_tokens(const Session& s, const RequestBatch& batch, ChunkRange loaded) {
-  return loaded.count == 0 ? batch.context_tokens : loaded.first * chunk_tokens(s);
+  return loaded.count == 0 ? batch.context_tokens : std::uint64_t{loaded.first} * s.chunk_tokens();
 }
 
 double request_flops(const ModelShape& shape, std::uint32_t past, std::uint32_t tokens) {
@@ -125,8 +121,11 @@ void add_verification(const Verification& seen, PlanMetrics& to, Case& made) {
 // In every sample bytes must reconcile with hits, and no load may have failed.
 std::string complaint(const Session& s, const GroupRun& run, const PlanRuns& runs) {
   const std::uint64_t requests = run.batch.requests.size();
-  const std::uint64_t blocks = loaded_tokens(s, runs.loaded) / s.kv.block_tokens;
-  const std::uint64_t expected = requests * blocks * s.kv.block_bytes();
+  std::uint64_t expected = 0;
+  for (std::size_t group = 0; group < s.kv.size(); ++group) {
+    const ChunkRange range = needed_chunks(s, run.batch, runs.loaded, group);
+    expected += requests * range.count * s.spec.blocks_per_chunk * s.kv[group].block_bytes();
+  }
   for (const Restore& one : runs.restores) {
     if (one.failed_loads > 0) {
       return fmt::format("{} of {} loads failed and were recomputed", one.failed_loads, requests);

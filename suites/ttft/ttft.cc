@@ -18,8 +18,12 @@ constexpr std::uint64_t kMovedBytes = 1024ull << 20;  // data=auto: both sides o
 constexpr std::uint64_t kMostBlocks = 1u << 31;  // block ids are 32 bits wide
 
 std::uint64_t blocks_of(const GridPoint& p) {
-  return p.batch * ((p.context_tokens + p.block_tokens - 1) / p.block_tokens);
+  const std::uint64_t sequences = std::uint64_t{p.batch} + p.live;
+  return sequences * ((p.context_tokens + p.block_tokens - 1) / p.block_tokens);
 }
+
+// A quantised cache goes with bf16 activations and weights.
+DType computed_in(DType kv_dtype) { return kv_dtype == DType::f32 ? DType::f32 : DType::bf16; }
 
 // Why this build or this case can't run the plan; empty where it can.
 std::string why_not(const GridPoint& p, PlanKind plan) {
@@ -28,6 +32,15 @@ std::string why_not(const GridPoint& p, PlanKind plan) {
   if (plan == PlanKind::recompute || p.context_tokens >= chunk) return {};
   return fmt::format("the context is shorter than one chunk of {} tokens, so nothing can be copied",
                      chunk);
+}
+
+// The weakest of what the device prices this model with.
+Basis basis_for(const DeviceInfo& info, const ModelShape& shape) {
+  Basis basis = info.basis;
+  if (shape.experts) basis = std::max(basis, info.op_bases.experts);
+  if (shape.latent) basis = std::max(basis, info.op_bases.latent_attention);
+  if (shape.ranks > 1) basis = std::max(basis, info.op_bases.all_reduce);
+  return basis;
 }
 
 bool share_a_cache(const GridPoint& a, const GridPoint& b) {
@@ -46,24 +59,28 @@ TtftSuite::TtftSuite(Device& device, TtftOptions options, std::span<const Compar
 
 SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   SessionSpec spec;
-  spec.dtype = p.kv_dtype;
+  spec.dtype = computed_in(p.kv_dtype);
+  spec.kv_dtype = p.kv_dtype;
   spec.layout = p.layout;
   spec.block_tokens = p.block_tokens;
   spec.blocks_per_chunk = p.blocks_per_chunk;
   spec.blocks = static_cast<std::uint32_t>(blocks_of(p));
+  spec.sequences = p.batch + p.live;
+  spec.sequence_tokens = static_cast<std::uint32_t>(p.context_tokens);
+  spec.step_tokens = std::min(kStepTokens, spec.sequence_tokens + p.live);
   spec.seed = options_.seed;
-  const KvLayout kv =
-      make_kv_layout(options_.shape, spec.dtype, spec.layout, spec.block_tokens, spec.blocks);
-  const std::uint64_t chunk_bytes = spec.blocks_per_chunk * kv.block_bytes();
-  spec.host_tier_bytes = std::max(kv.cache_bytes(), chunk_bytes);
-  const auto longest = static_cast<std::uint32_t>(p.context_tokens);
-  spec.step_tokens = std::min(kStepTokens, longest);
-  spec.backed = !device_.info().virtual_time || 2 * kv.cache_bytes() <= kMovedBytes;
+  const std::vector<KvLayout> layouts = session_layouts(options_.shape, spec);
+  const std::uint64_t block_bytes = layouts.front().block_bytes();
+  const std::uint64_t restored = blocks_of(p) / spec.sequences * p.batch;
+  spec.host_tier_bytes = std::max<std::uint64_t>(restored, spec.blocks_per_chunk) * block_bytes;
+  std::uint64_t moved = 0;
+  for (const KvLayout& kv : layouts) moved += 2 * kv.cache_bytes();
+  spec.backed = !device_.info().virtual_time || moved <= kMovedBytes;
   return spec;
 }
 
 std::uint64_t TtftSuite::bytes_of_requests(const GridPoint& p) const {
-  return RequestBatch::device_bytes(options_.shape, own_spec(p), p.context_tokens, p.batch);
+  return RequestBatch::device_bytes(options_.shape, own_spec(p), p.context_tokens, p.batch, p.live);
 }
 
 // On a real device, the largest of the sessions that fit: weights are made once for all of them.
@@ -77,6 +94,8 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
     spec.blocks = std::max(spec.blocks, other.blocks);
     spec.host_tier_bytes = std::max(spec.host_tier_bytes, other.host_tier_bytes);
     spec.step_tokens = std::max(spec.step_tokens, other.step_tokens);
+    spec.sequences = std::max(spec.sequences, other.sequences);
+    spec.sequence_tokens = std::max(spec.sequence_tokens, other.sequence_tokens);
     request_bytes = std::max(request_bytes, bytes_of_requests(group.point));
   }
   return fits(device_.info(), options_.shape, spec, request_bytes).ok() ? spec : own_spec(point);
@@ -85,8 +104,13 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
 Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
   const DeviceInfo& info = device_.info();
   if (!unavailable_.ok()) return {Code::unsupported, unavailable_.text};
-  if (const std::string why = unavailable(options_.shape); !why.empty()) {
+  if (const std::string why = not_computed(options_.shape); info.computes_values && !why.empty()) {
     return {Code::unsupported, why};
+  }
+  if (info.computes_values && p.kv_dtype != computed_in(p.kv_dtype)) {
+    return {Code::unsupported,
+            "this build prices a quantised KV cache on a simulated device and "
+            "does not compute with it: use --kv-dtype bf16 or f32"};
   }
   if (p.context_tokens > options_.shape.max_position) {
     return {Code::unsupported, fmt::format("{} tokens are more than the model's {} positions",
@@ -99,7 +123,7 @@ Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
   if (!info.virtual_time && p.serving_cost.text != "none") {
     return {Code::unsupported, "a serving cost is modelled by the simulator alone"};
   }
-  if (p.kv_dtype == DType::bf16 && !info.bf16_unavailable.empty()) {
+  if (computed_in(p.kv_dtype) == DType::bf16 && !info.bf16_unavailable.empty()) {
     return {Code::unsupported, info.bf16_unavailable};
   }
   return fits(info, options_.shape, own_spec(p), bytes_of_requests(p));
@@ -129,7 +153,7 @@ Case TtftSuite::blank(const GridPoint& point, PlanKind plan) const {
   made.params = case_params(point, plan);
   if (options_.full_layers > 0) made.params["layers"] = options_.shape.layers;
   made.params["data"] = own_spec(point).backed ? "on" : "off";
-  made.basis = device_.info().basis;
+  made.basis = basis_for(device_.info(), options_.shape);
   return made;
 }
 
@@ -147,7 +171,7 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
   Status why = whole_group_skipped(group.point);
   Result<Ceilings> roofs = Ceilings{};
   if (why.ok()) {
-    roofs = ceilings(group.point.kv_dtype);
+    roofs = ceilings(computed_in(group.point.kv_dtype));
     why = roofs.status();
   }
   if (why.ok()) why = prepare(group.point);
