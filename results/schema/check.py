@@ -2,8 +2,9 @@
 """Check result files of kvroof: python3 check.py FILE...
 
 Each against v1.json beside this script (by python3-jsonschema), and against the rules that a JSON
-schema can't express because they compare values. Prints one sentence a finding. Exit 0: all are
-good; 1: one is not; 2: a file can't be read, or jsonschema is not installed.
+schema can't express because they compare values. FILE.part of an interrupted run is told by its
+first line. Prints one sentence a finding. Exit 0: all are good; 1: one is not; 2: a file can't be
+read, or jsonschema is not installed.
 """
 
 from __future__ import annotations
@@ -51,6 +52,30 @@ def findings(record: Any, schema: dict[str, Any]) -> list[str]:
     return list(rule_findings(record))
 
 
+def is_part(text: str) -> bool:
+    """Tell FILE.part's text from a record's: its first line is an object, and has `part`."""
+    try:
+        header = json.loads(text.split("\n", 1)[0])
+    except ValueError:
+        return False
+    return isinstance(header, dict) and "part" in header
+
+
+def part_findings(text: str, schema: dict[str, Any]) -> list[str]:
+    """Return everything that is wrong with FILE.part, but for a last line that is cut short."""
+    import jsonschema
+
+    header, *cases = [json.loads(line, parse_constant=_refuse) for line in text.split("\n")[:-1]]
+    found = [] if header.get("complete") is False else ["complete: false is expected in a part"]
+    for i, entry in enumerate([header, *cases]):
+        kind = {"$ref": f"#/definitions/{'part_case' if i else 'part_header'}"}
+        validator = jsonschema.Draft7Validator({**kind, "definitions": schema["definitions"]})
+        errors = validator.iter_errors(entry.pop("part", None))
+        found += [f"line {i + 1}: part: {error.message}" for error in errors]
+    whole = {**header, "finished": header.get("started"), "cases": cases, "answers": []}
+    return found + findings(whole, schema)
+
+
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON number")
 
@@ -66,11 +91,15 @@ def main(files: list[str]) -> int:
     worst = 0
     for file in files:
         try:
-            record = json.loads(Path(file).read_text(encoding="utf-8"), parse_constant=_refuse)
+            text = Path(file).read_text(encoding="utf-8")
+            if is_part(text):
+                found = part_findings(text, schema)
+            else:
+                found = findings(json.loads(text, parse_constant=_refuse), schema)
         except (OSError, ValueError, RecursionError) as error:
             print(f"{file}: can't be read as JSON: {error}", file=sys.stderr)
             return 2
-        for finding in findings(record, schema):
+        for finding in found:
             print(f"{file}: {finding}")
             worst = 1
     return worst

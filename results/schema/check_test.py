@@ -24,6 +24,13 @@ def written_record() -> Any:
         return json.loads(file.read_text(encoding="utf-8"))
 
 
+def written_part() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "run.json"
+        subprocess.run([SAMPLE_RECORD, file, "part"], check=True)
+        return file.with_name("run.json.part").read_text(encoding="utf-8")
+
+
 class CheckTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
@@ -95,6 +102,21 @@ class CheckTest(unittest.TestCase):
 
     def test_another_version_is_refused(self) -> None:
         self.assertTrue(self.found("schema_version", value=2))
+
+    def test_parts_are_checked_line_by_line(self) -> None:
+        part = written_part()
+        self.assertTrue(check.is_part(part))
+        self.assertFalse(check.is_part(json.dumps(self.record)))
+        self.assertEqual(check.part_findings(part, self.schema), [])
+        self.assertEqual(check.part_findings(part + '{"torn', self.schema), [])
+        for good, bad in (
+            ('"complete":false', '"complete":true'),
+            ('"group":0', '"group":-1'),
+            ('"draws":200', '"draws":null'),
+            ('"outcome":"ok"', '"outcome":"maybe"'),
+        ):
+            self.assertIn(good, part)
+            self.assertTrue(check.part_findings(part.replace(good, bad), self.schema), bad)
 
     def test_main_tells_good_bad_and_unreadable_apart(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

@@ -23,8 +23,9 @@ struct ModelsOptions {
 struct RunOptions {
   std::vector<std::string> suites;
   std::string device, model, out;
-  std::string layers;                            // as typed; empty: all
-  std::string tp = "1";                          // as typed
+  std::string layers;    // as typed; empty: all
+  std::string tp = "1";  // as typed
+  bool resume = false;
   std::string seed = "1", draws = "200";         // as typed
   std::map<std::string, std::string> grid;       // flag of the grid -> its text
   std::vector<std::string> argv;                 // the whole line, for the record

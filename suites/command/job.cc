@@ -142,6 +142,9 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
   header.system = system_json(read_system_info());
   header.device = device_json(job.device->info(), options.device);
   header.model = model_json(job.shape, job.full_layers);
+  Json suites = Json::array();
+  for (const SuiteKind* suite : job.suites) suites.push_back(suite->name);
+  header.part = {{"suites", suites}, {"grid", grid_json(job.grid)}, {"draws", job.draws}};
   return header;
 }
 

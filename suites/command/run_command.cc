@@ -3,7 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "suites/command/commands.h"
+#include "suites/command/finished_run.h"
 #include "suites/command/job.h"
 #include "suites/command/result_table.h"
 #include "suites/command/runner.h"
@@ -16,10 +19,10 @@ namespace kvroof {
 namespace {
 
 int exit_code(const std::vector<Case>& cases) {
-  for (const Case& one : cases) {
-    if (one.outcome == Outcome::failed || one.outcome == Outcome::incorrect) return kCheckFailed;
-  }
-  return kDone;
+  const bool bad = std::ranges::any_of(cases, [](const Case& one) {
+    return one.outcome == Outcome::failed || one.outcome == Outcome::incorrect;
+  });
+  return bad ? kCheckFailed : kDone;
 }
 
 int list_groups(const Runner& runner, const BenchmarkArguments& benchmark) {
@@ -31,12 +34,13 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
            bool show_table) {
   const std::vector<Answer> answers = runner.answers();
   if (Status e = writer.finish(answers, utc_now()); !e.ok()) return fail(kBadUsage, e.text);
+  const std::vector<Case> cases = runner.cases();
   if (show_table) {
     const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers};
-    fmt::print("{}", result_text(heading, runner.cases(), answers));
+    fmt::print("{}", result_text(heading, cases, answers));
     fmt::print("Result file: {}\n", options.out);
   }
-  return exit_code(runner.cases());
+  return exit_code(cases);
 }
 
 int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments& benchmark) {
@@ -44,8 +48,14 @@ int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments
   if (benchmark.list_only()) return list_groups(runner, benchmark);
   const auto selected = benchmark.select(runner.benchmarks());
   if (!selected) return fail(kBadUsage, selected.status().text);
-  auto writer = RecordWriter::open(options.out, make_header(options, job));
+  const RunHeader header = make_header(options, job);
+  if (options.resume && RecordWriter::is_finished(options.out)) {
+    return report_finished(runner, *selected, options.out, header);
+  }
+  auto writer = options.resume ? RecordWriter::resume(options.out, header)
+                               : RecordWriter::open(options.out, header);
   if (!writer) return fail(kBadUsage, writer.status().text);
+  if (Status e = runner.take_over(writer->resumed()); !e.ok()) return fail(kBadUsage, e.text);
   if (!writer->notice().empty()) fmt::print(stderr, "kvroof: {}\n", writer->notice());
   Progress progress = Progress::on_stderr(runner.count_cases(*selected));
   runner.start(*writer, progress);

@@ -21,17 +21,36 @@ std::string short_name(const SuiteKind& suite, const GridPoint& point) {
 }  // namespace
 
 Runner::Runner(Job& job) : job_(job), pool_(job) {
-  for (const SuiteKind* suite : job.suites) {
-    for (const ComparisonGroup& group : job.groups) {
-      benchmarks_.push_back({group_name(suite->name, job.shape.name, group.point),
-                             [this, suite, &group] { return run(*suite, group); }});
+  for (std::size_t i = 0; i < job.suites.size() * job.groups.size(); ++i) {
+    benchmarks_.push_back({group_name(suite_of(i).name, job.shape.name, group_of(i).point),
+                           [this, i] { return run(i); }});
+  }
+}
+
+const SuiteKind& Runner::suite_of(std::size_t index) const {
+  return *job_.suites[index / job_.groups.size()];
+}
+
+const ComparisonGroup& Runner::group_of(std::size_t index) const {
+  return job_.groups[index % job_.groups.size()];
+}
+
+Status Runner::take_over(const std::map<std::size_t, std::vector<Case>>& resumed) {
+  for (const auto& [index, cases] : resumed) {
+    if (index >= benchmarks_.size() || cases.front().suite != suite_of(index).name) {
+      return {Code::invalid,
+              fmt::format("--resume: a recorded case of suite {} has group {}, which is none of "
+                          "this run's {}; leave out --resume to start anew",
+                          cases.front().suite, index, benchmarks_.size())};
     }
   }
+  done_ = resumed;
+  return {};
 }
 
 std::size_t Runner::count_cases(std::span<const std::size_t> selected) const {
   std::size_t total = 0;
-  for (const std::size_t i : selected) total += job_.groups[i % job_.groups.size()].plans.size();
+  for (const std::size_t i : selected) total += done_.contains(i) ? 0 : group_of(i).plans.size();
   return total;
 }
 
@@ -40,25 +59,34 @@ void Runner::start(RecordWriter& writer, Progress& progress) {
   progress_ = &progress;
 }
 
-GroupReport Runner::run(const SuiteKind& suite, const ComparisonGroup& group) {
+GroupReport Runner::run(std::size_t index) {
+  if (done_.contains(index)) return group_report(done_.at(index));
   if (!status_.ok()) return {0, {}, "skipped: the record can't be written"};
+  const SuiteKind& suite = suite_of(index);
+  const ComparisonGroup& group = group_of(index);
   progress_->begin(short_name(suite, group.point));
-  std::vector<Case> made = pool_.get(suite, group.point.link).run(group);
+  std::vector<Case>& made = done_[index];
+  made = pool_.get(suite, group.point.link).run(group);
   for (const Case& one : made) {
-    if (status_.ok()) status_ = writer_->add(one);
+    if (status_.ok()) status_ = writer_->add(one, {index, made.size()});
   }
   progress_->end(status_.ok() ? outcomes(made) : "not written", made.size());
-  GroupReport report = group_report(made);
-  std::ranges::move(made, std::back_inserter(cases_));
-  return report;
+  return group_report(made);
+}
+
+std::vector<Case> Runner::cases() const {
+  std::vector<Case> all;
+  for (const auto& [index, cases] : done_) all.insert(all.end(), cases.begin(), cases.end());
+  return all;
 }
 
 std::vector<Answer> Runner::answers() const {
   std::vector<Answer> all;
   for (const SuiteKind* suite : job_.suites) {
     std::vector<Case> own;
-    std::ranges::copy_if(cases_, std::back_inserter(own),
-                         [&](const Case& one) { return one.suite == suite->name; });
+    for (const auto& [index, cases] : done_) {
+      if (&suite_of(index) == suite) own.insert(own.end(), cases.begin(), cases.end());
+    }
     std::ranges::move(suite->answers(own), std::back_inserter(all));
   }
   return all;

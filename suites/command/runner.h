@@ -2,6 +2,7 @@
 // Runs the groups that Google Benchmark selects, each case on disk before the next group starts.
 #pragma once
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,25 +22,32 @@ class Runner {
   // Every suite's groups, suite by suite, in the grid's order. They run on this Runner.
   const std::vector<BenchmarkGroup>& benchmarks() const { return benchmarks_; }
 
-  // How many cases the benchmarks of these indices make.
+  const SuiteKind& suite_of(std::size_t index) const;
+  const ComparisonGroup& group_of(std::size_t index) const;
+
+  // Takes over the groups of an interrupted run: their benchmarks report what is recorded and run
+  // nothing. `invalid` where one is none of this run's.
+  Status take_over(const std::map<std::size_t, std::vector<Case>>& resumed);
+
+  // How many cases the benchmarks of these indices will make, beside what was taken over.
   std::size_t count_cases(std::span<const std::size_t> selected) const;
 
   // Before any benchmark runs; both must outlive the runs.
   void start(RecordWriter& writer, Progress& progress);
 
-  const std::vector<Case>& cases() const { return cases_; }
+  std::vector<Case> cases() const;  // all so far, suite by suite, in the grid's order
   std::vector<Answer> answers() const;
   const Status& status() const { return status_; }  // of writing the record
 
  private:
-  GroupReport run(const SuiteKind& suite, const ComparisonGroup& group);
+  GroupReport run(std::size_t index);
 
   Job& job_;
   SuitePool pool_;
   std::vector<BenchmarkGroup> benchmarks_;
   RecordWriter* writer_ = nullptr;
   Progress* progress_ = nullptr;
-  std::vector<Case> cases_;
+  std::map<std::size_t, std::vector<Case>> done_;  // by the benchmark's index
   Status status_;
 };
 

@@ -16,13 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A rename is durable once its directory is. File systems that cannot sync one still rename.
-void sync_directory(const fs::path& file) {
-  const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd) static_cast<void>(::fsync(fd.get()));
-}
-
 Status write_temporary(const fs::path& temporary, std::string_view text, const fs::path& file) {
   const UniqueFd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!fd) return write_error(file);
@@ -45,14 +38,19 @@ Status write_durably(int fd, std::string_view text, const fs::path& file) {
   return ::fdatasync(fd) == 0 ? Status{} : write_error(file);
 }
 
-Status replace_durably(const fs::path& file, std::string_view text) {
-  const fs::path temporary = file.string() + ".tmp." + std::to_string(::getpid());
+void sync_directory_of(const fs::path& file) {
+  const fs::path directory = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const UniqueFd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) static_cast<void>(::fsync(fd.get()));
+}
+
+Status replace_durably(const fs::path& file, const fs::path& temporary, std::string_view text) {
   Status status = write_temporary(temporary, text, file);
   if (status.ok() && std::rename(temporary.c_str(), file.c_str()) != 0) status = write_error(file);
   if (!status.ok()) {
     ::unlink(temporary.c_str());
   } else {
-    sync_directory(file);
+    sync_directory_of(file);
   }
   return status;
 }

@@ -61,6 +61,26 @@ Result<std::vector<ComparisonGroup>> expand(const Grid& grid) {
   return groups;
 }
 
+Json grid_json(const Grid& grid) {
+  const auto names = [](const auto& values) {
+    Json list = Json::array();
+    for (const auto value : values) list.push_back(name(value));
+    return list;
+  };
+  return {{"context_tokens", grid.context_tokens},
+          {"batch", grid.batch},
+          {"live", grid.live},
+          {"kv_dtype", names(grid.kv_dtype)},
+          {"block_tokens", grid.block_tokens},
+          {"blocks_per_chunk", grid.blocks_per_chunk},
+          {"layout", names(grid.layout)},
+          {"copy", names(grid.copy)},
+          {"pipeline", names(grid.pipeline)},
+          {"link", grid.link},
+          {"serving_cost", grid.serving_cost.text},
+          {"plan", names(grid.plan)}};
+}
+
 Json group_params(const GridPoint& point) {
   return {{"context_tokens", point.context_tokens},
           {"batch", point.batch},

@@ -96,6 +96,9 @@ constexpr std::uint64_t kMaxCases = 100'000;
 // Context varies fastest. `invalid` where the grid has more than kMaxCases cases.
 Result<std::vector<ComparisonGroup>> expand(const Grid& grid);
 
+// The values of every axis, by the names of a case's params, and the serving cost's text.
+Json grid_json(const Grid& grid);
+
 // The record's params of one case; those of a group have no plan.
 Json group_params(const GridPoint& point);
 Json case_params(const GridPoint& point, PlanKind plan);

@@ -26,10 +26,10 @@ constexpr std::string_view name(Outcome outcome) {
 // One figure of a case. Made by the functions below; `unit` is one of kUnits.
 struct Metric {
   std::string unit;
-  std::optional<double> median;        // measured and modelled figures
-  std::optional<Bounds> ci95;          // never of zero width; empty: "no interval"
-  std::vector<double> samples;         // measured figures; empty for a ratio of two sets of samples
-  std::vector<double> draws;           // modelled figures, one a draw; kept out of the record
+  std::optional<double> median;  // measured and modelled figures
+  std::optional<Bounds> ci95;    // never of zero width; empty: "no interval"
+  std::vector<double> samples;   // measured figures; empty for a ratio of two sets of samples
+  std::vector<double> draws;  // modelled figures, one a draw; in FILE.part, but not in the record
   std::optional<bool> samples_enough;  // measured: whether ci95 got as narrow as was asked
   std::optional<std::uint64_t> value;  // exact counts, which have nothing else
   std::optional<Basis> basis;          // where it is not that of the case
@@ -97,9 +97,10 @@ struct RunHeader {
   std::vector<std::string> argv;
   std::string started;  // utc_now()
   std::uint64_t seed = 1;
-  Json system;  // system_json(read_system_info())
-  Json device;  // device_json()
-  Json model;   // model_json()
+  Json system;                 // system_json(read_system_info())
+  Json device;                 // device_json()
+  Json model;                  // model_json()
+  Json part = Json::object();  // what FILE.part alone says of the run: suites, grid and draws
 };
 
 Json to_json(const Metric& metric);

@@ -61,6 +61,9 @@ Status check_metric(std::string_view what, const Metric& metric) {
   if (!std::all_of(metric.samples.begin(), metric.samples.end(), finite)) {
     return invalid(fmt::format("{}: every sample must be finite", what));
   }
+  if (!std::all_of(metric.draws.begin(), metric.draws.end(), finite)) {
+    return invalid(fmt::format("{}: every draw must be finite", what));
+  }
   if (!metric.samples.empty() && !metric.samples_enough) {
     return invalid(fmt::format("{}: samples need samples_enough beside them", what));
   }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/harness/record_writer.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 #include "suites/harness/durable_file.h"
+#include "suites/harness/locked_file.h"
 #include "suites/harness/record_check.h"
+#include "suites/harness/same_run.h"
 
 namespace kvroof {
 namespace {
@@ -40,17 +42,6 @@ Status check_target(const fs::path& file) {
   }
   if (fs::exists(file, error) && ::access(file.c_str(), W_OK) != 0) return write_error(file);
   return {};
-}
-
-// Opens FILE.part without touching what is in it, and locks it until this process ends.
-Result<UniqueFd> open_part(const fs::path& part) {
-  UniqueFd fd(::open(part.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (!fd) return write_error(part);
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return Status{Code::invalid, "another run is writing " + part.string() +
-                                     ": wait for it, or give another file"};
-  }
-  return fd;
 }
 
 // Moves an interrupted run's part out of the way, under the first free number. By a link first:
@@ -100,27 +91,89 @@ RecordWriter::RecordWriter(fs::path file, Json header)
     : file_(std::move(file)), header_(std::move(header)) {}
 
 fs::path RecordWriter::part() const { return file_.string() + ".part"; }
+fs::path RecordWriter::temporary() const { return file_.string() + ".part.tmp"; }
 
 Result<RecordWriter> RecordWriter::open(const fs::path& file, const RunHeader& header) {
   RecordWriter writer(resolved(file), to_json(header));
   if (Status status = check_target(writer.file_); !status.ok()) return status;
-  auto part = open_part(writer.part());
+  auto part = open_locked(writer.part(), Missing::create);
   if (part.ok() && ::lseek(part->get(), 0, SEEK_END) > 0) {
     const auto kept = keep_aside(writer.part());
     if (!kept.ok()) return kept.status();
-    writer.notice_ =
-        "an interrupted run left " + writer.part().string() + ": kept as " + kept->string();
-    part = open_part(writer.part());
+    writer.notice_ = "an interrupted run left " + writer.part().string() + ": kept as " +
+                     kept->string() + " (--resume goes on with one)";
+    part = open_locked(writer.part(), Missing::create);
   }
   if (!part.ok()) return part.status();
   writer.part_ = std::move(*part);
-  Json line = writer.header_;
-  line["complete"] = false;
-  if (Status status = writer.append_line(line); !status.ok()) {
+  if (Status status = writer.append_line(part_json(header)); !status.ok()) {
     ::unlink(writer.part().c_str());
     return status;
   }
   return writer;
+}
+
+bool RecordWriter::is_finished(const fs::path& file) {
+  std::error_code error;
+  const fs::path target = resolved(file);
+  return fs::exists(target, error) && !fs::exists(target.string() + ".part", error);
+}
+
+Result<RecordWriter> RecordWriter::resume(const fs::path& file, const RunHeader& header) {
+  RecordWriter writer(resolved(file), to_json(header));
+  if (Status status = check_target(writer.file_); !status.ok()) return status;
+  auto fd = open_locked(writer.part(), Missing::allow);
+  if (!fd.ok()) return fd.status();
+  writer.part_ = std::move(*fd);
+  std::string text;
+  if (writer.part_) {
+    auto read = read_whole(writer.part_.get(), writer.part());
+    if (!read.ok()) return read.status();
+    text = std::move(*read);
+  }
+  auto left = parse_part(text, writer.part());
+  if (!left.ok()) return left.status();
+  if (left->header_line.empty()) return begin_anew(std::move(writer), file, header);
+  const Status same = same_run(left->header, part_json(header), writer.part().string());
+  if (!same.ok()) return same;
+  if (Status status = writer.go_on(std::move(*left), text); !status.ok()) return status;
+  return writer;
+}
+
+// Where a part has not even its first line, nothing is lost with it.
+Result<RecordWriter> RecordWriter::begin_anew(RecordWriter&& empty, const fs::path& file,
+                                              const RunHeader& header) {
+  if (empty.part_ && ::ftruncate(empty.part_.get(), 0) != 0) return write_error(empty.part());
+  empty.part_ = UniqueFd();
+  auto anew = open(file, header);
+  if (anew.ok()) {
+    anew->notice_ = "there is nothing to resume in " + anew->part().string() + ": started anew";
+  }
+  return anew;
+}
+
+// Takes over what an interrupted run left: its header, and the groups that are wholly there.
+Status RecordWriter::go_on(Part left, const std::string& text) {
+  header_ = left.header;
+  header_.erase("complete");
+  header_.erase("part");
+  const std::size_t dropped = drop_incomplete(left).size();
+  good_bytes_ = static_cast<std::int64_t>(text.size());
+  if (dropped > 0 || left.torn) {
+    std::string kept = left.header_line + "\n";
+    for (const PartCase& one : left.cases) kept += one.line + "\n";
+    auto fd = replace_locked(part(), temporary(), kept);
+    if (!fd.ok()) return fd.status();
+    part_ = std::move(*fd);
+    good_bytes_ = static_cast<std::int64_t>(kept.size());
+  }
+  for (PartCase& one : left.cases) {
+    cases_.emplace_back(one.place.group, std::move(one.json));
+    resumed_[one.place.group].push_back(std::move(one.one));
+  }
+  notice_ = fmt::format("resuming {}: {} cases are kept", part().string(), left.cases.size());
+  if (dropped > 0) notice_ += fmt::format(", {} of an incomplete group are run again", dropped);
+  return {};
 }
 
 Status RecordWriter::append_line(const Json& line) {
@@ -135,11 +188,12 @@ Status RecordWriter::append_line(const Json& line) {
   return status;
 }
 
-Status RecordWriter::add(const Case& one) {
+Status RecordWriter::add(const Case& one, const Place& place) {
   if (Status status = check_case(one); !status.ok()) return status;
-  Json json = to_json(one);
+  Json json = part_json(one, place);
   if (Status status = append_line(json); !status.ok()) return status;
-  cases_.push_back(std::move(json));
+  json.erase("part");
+  cases_.emplace_back(place.group, std::move(json));
   return {};
 }
 
@@ -150,13 +204,16 @@ Status RecordWriter::finish(std::span<const Answer> answers, const std::string& 
     if (key == "started") record["finished"] = finished;
     if (key == "started") record["complete"] = true;
   }
-  record["cases"] = cases_;
+  std::ranges::stable_sort(cases_, {}, &std::pair<std::size_t, Json>::first);
+  record["cases"] = Json::array();
+  for (const auto& [group, one] : cases_) record["cases"].push_back(one);
   record["answers"] = Json::array();
   for (const Answer& answer : answers) {
     if (Status status = check_answer(answer); !status.ok()) return status;
     record["answers"].push_back(to_json(answer));
   }
-  if (Status status = replace_durably(file_, record_text(record)); !status.ok()) return status;
+  Status status = replace_durably(file_, temporary(), record_text(record));
+  if (!status.ok()) return status;
   if (::unlink(part().c_str()) != 0) return write_error(part());
   return {};
 }

@@ -49,6 +49,7 @@ RunHeader sample_header() {
   header.system = system_json(read_system_info());
   header.device = device_json(device);
   header.model = model_json(sample_shape(), 16);
+  header.part = {{"suites", {"ttft"}}, {"grid", grid_json({})}, {"draws", 200}};
   return header;
 }
 
@@ -64,7 +65,7 @@ std::vector<Case> sample_cases() {
   copy.metrics = {{"ttft", fast},
                   {"speedup", ratio_metric(slow, fast)},
                   {"load_time", measured_metric("s", {0.05}, false)},
-                  {"mfu", modelled_metric("ratio", 0.5)},
+                  {"mfu", modelled_metric("ratio", 0.5, {0.4, 0.5, 0.6})},
                   {"bytes_loaded", count_metric("bytes", 1 << 20)}};
 
   return {recompute, copy, sample_case(PlanKind::hybrid, Outcome::skipped, "it was not asked for"),

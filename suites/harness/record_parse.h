@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A record's JSON back to types.
+#pragma once
+#include "backends/api/status.h"
+#include "suites/harness/record.h"
+
+namespace kvroof {
+
+// What to_json(Case) made; `invalid` names what is missing or of another kind. Keys that a case
+// does not have are passed over.
+Result<Case> parse_case(const Json& json);
+
+}  // namespace kvroof
