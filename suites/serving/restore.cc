@@ -52,6 +52,7 @@ class RestoreRun {
     }
     std::sort(ends.begin(), ends.end());
     result.ttft = ends.back();
+    result.scheduling = schedule_;
     result.ttft_median = ends[(ends.size() - 1) / 2];
     result.outside_layers = s_.prefill->times().outside_layers + schedule_ + prepare_;
     return result;
