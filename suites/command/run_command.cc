@@ -14,6 +14,7 @@
 #include "backends/registry/registry.h"
 #include "suites/catalog/model_config.h"
 #include "suites/command/commands.h"
+#include "suites/command/open_balanced.h"
 #include "suites/command/open_named.h"
 #include "suites/command/result_table.h"
 #include "suites/harness/benchmark_glue.h"
@@ -36,6 +37,7 @@ constexpr std::uint64_t kMostDraws = 100'000;
 // Everything that a run needs, once all of it is known to be good.
 struct Job {
   std::unique_ptr<Device> device;
+  std::optional<Balance> balance;  // of a wind tunnel
   ModelShape shape;
   std::uint32_t full_layers = 0;  // 0: the model runs whole
   std::uint64_t seed = 1;
@@ -115,6 +117,7 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
   header.seed = job.seed;
   header.system = system_json(read_system_info());
   header.device = device_json(job.device->info(), options.device);
+  if (job.balance) header.device["balance"] = to_json(*job.balance);
   header.model = model_json(job.shape, job.full_layers);
   return header;
 }
@@ -255,7 +258,8 @@ int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments
   const std::vector<Answer> answers = crossovers(runner.cases());
   if (Status e = writer->finish(answers, utc_now()); !e.ok()) return fail(kBadUsage, e.text);
   if (benchmark.own_table()) {
-    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers};
+    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers,
+                                job.balance ? text(*job.balance) : ""};
     fmt::print("{}", result_text(heading, runner.cases(), answers));
     fmt::print("Result file: {}\n", options.out);
   }
@@ -273,11 +277,12 @@ int run_suites(const RunOptions& options) {
   if (Status e = read_seed(options, job); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_draws(options, job); !e.ok()) return fail(kBadUsage, e.text);
   if (Status e = read_model(options, job); !e.ok()) return fail(kBadUsage, e.text);
-  auto device = open_named(options.device);
-  if (!device) {
-    return fail(device.code() == Code::invalid ? kBadUsage : kNoDevice, device.status().text);
+  auto opened = open_balanced(options.device, job.shape, job.groups, job.seed);
+  if (!opened) {
+    return fail(opened.code() == Code::invalid ? kBadUsage : kNoDevice, opened.status().text);
   }
-  job.device = std::move(*device);
+  job.device = std::move(opened->device);
+  job.balance = std::move(opened->balance);
   return run_and_record(job, options, *benchmark);
 }
 
