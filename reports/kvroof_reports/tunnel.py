@@ -23,7 +23,7 @@ from kvroof_reports.load import load_record
 from kvroof_reports.node import InputError
 from kvroof_reports.rows import Metric, Record
 from kvroof_reports.series import Row, Series, series_of
-from kvroof_reports.text import interval, join, percent, short_tokens, times
+from kvroof_reports.text import interval, join, percent, rate, short_tokens, times
 
 # Of the simulated machine, and how far the tunnel's speedup may be from its.
 ALLOWED = {1024: 0.25, **dict.fromkeys(range(10240, 102401, 10240), 0.15)}
@@ -211,7 +211,7 @@ def setting(tunnel: Tunnel) -> str:
     own = balance["prefill"]["median"]
     return (
         f"{tunnel.series.record.model_name} on {tunnel.series.device}: one link rate, "
-        f"{balance['link_rate'] / 1e6:.4g} MB/s, at which its own prefill of "
+        f"{rate(balance['link_rate'], 'B/s')}, at which its own prefill of "
         f"{balance['context_tokens']:,} tokens ({1e3 * own:.1f} ms) takes "
         f"{times(balance['pi'])} as long as their load, as {balance['machine_model']} of "
         f"{balance['machine_context_tokens']:,} tokens does on {balance['machine']}."

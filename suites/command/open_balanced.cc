@@ -16,8 +16,8 @@ constexpr const char* kOption = "balance";
 Status check_run(const std::string& text, const ModelShape& shape,
                  std::span<const ComparisonGroup> groups) {
   if (!is_tunnel_model(shape)) {
-    return {Code::invalid, fmt::format("--model: {} is similar to the machine for {} alone, not "
-                                       "for {}; use --model {}",
+    return {Code::invalid, fmt::format("--model: {} imitates that machine with {} alone, not with "
+                                       "{}; use --model {}",
                                        text, kTunnelModel, shape.name, kTunnelModel)};
   }
   const GridPoint& first = groups.front().point;
@@ -70,7 +70,7 @@ Result<OpenedDevice> open_balanced(const std::string& text, const ModelShape& sh
   auto balance = find_balance(**machine, **host, shape, dtype, seed);
   if (!balance) return Status{balance.code(), fmt::format("{}: {}", text, balance.status().text)};
   host->reset();
-  spec->options["link"] = fmt::format("{:.0f}B/s", balance->link_rate);
+  spec->options["link"] = balance->link;
   auto paced = without_balance(open_device(*spec));
   if (paced) paced->balance = std::move(*balance);
   return paced;

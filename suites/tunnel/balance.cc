@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cmath>
-#include <vector>
+#include <utility>
 
+#include "backends/registry/device_spec.h"
 #include "suites/catalog/model_config.h"
 #include "suites/harness/grid.h"
 #include "suites/harness/sampler.h"
@@ -73,6 +73,15 @@ Result<Metric> measure_prefill(Device& host, const ModelShape& shape, DType dtyp
   return measured_metric("s", samples.seconds(), samples.enough);
 }
 
+// Four digits and a unit.
+std::string rate_option(double rate) {
+  constexpr std::pair<double, const char*> kUnits[] = {{1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "KB/s"}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (rate >= factor) return fmt::format("{:.4g}{}", rate / factor, unit);
+  }
+  return fmt::format("{:.0f}B/s", rate);
+}
+
 }  // namespace
 
 bool is_tunnel_model(const ModelShape& shape) {
@@ -92,7 +101,8 @@ Result<Balance> find_balance(Device& machine, Device& host, const ModelShape& sh
   balance.pi_basis = simulated->basis;
   balance.prefill = std::move(*prefill);
   const auto bytes = static_cast<double>(kv_bytes(shape, dtype, kBalancedContext));
-  balance.link_rate = std::round(bytes * balance.pi / *balance.prefill.median);
+  balance.link = rate_option(bytes * balance.pi / *balance.prefill.median);
+  balance.link_rate = *parse_rate(balance.link);
   return balance;
 }
 
@@ -110,11 +120,11 @@ Json to_json(const Balance& balance) {
 std::string text(const Balance& b) {
   const auto width = b.prefill.ci95 ? relative_half_width(*b.prefill.ci95, *b.prefill.median) : 1;
   return fmt::format(
-      "link paced to {} MB/s, for all contexts: its own prefill of {} tokens ({} ms ±{}%{}) then "
+      "link paced to {}, for all contexts: its own prefill of {} tokens ({} ms ±{}%{}) then "
       "takes {} times their link time, as {} at {} on {}",
-      significant(b.link_rate / 1e6), kBalancedContext, milliseconds(*b.prefill.median),
-      significant(100 * width, 2), b.prefill.samples_enough == true ? "" : "!", significant(b.pi),
-      kTunnelReference, kTunnelScale * kBalancedContext, b.machine);
+      b.link, kBalancedContext, milliseconds(*b.prefill.median), significant(100 * width, 2),
+      b.prefill.samples_enough == true ? "" : "!", significant(b.pi), kTunnelReference,
+      kTunnelScale * kBalancedContext, b.machine);
 }
 
 }  // namespace kvroof

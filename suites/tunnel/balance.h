@@ -24,7 +24,8 @@ struct Balance {
   double pi = 0;                      // prefill time over link time of the same tokens, there
   Basis pi_basis = Basis::published;  // of the simulation
   Metric prefill;                     // the host's own, of kBalancedContext tokens
-  double link_rate = 0;               // bytes/s, whole
+  std::string link;                   // the rate as option link has it: "421.3MB/s"
+  double link_rate = 0;               // the same, bytes/s
 };
 
 // Whether this is the catalogue's tunnel-512, perhaps cut to fewer layers.

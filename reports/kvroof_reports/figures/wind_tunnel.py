@@ -37,7 +37,7 @@ def draw(tunnel: Tunnel) -> Figure:
             color=colour,
             marker=marker,
             linestyle=style.BASIS_DASHES[series.basis],
-            label=_where(tunnel, i),
+            label=f"{_where(tunnel, i)}, {standing(series.basis)}",
         )
     left.axvline(
         tunnel.balance["machine_context_tokens"],
