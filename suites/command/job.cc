@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "suites/catalog/model_config.h"
+#include "suites/command/open_balanced.h"
 #include "suites/command/open_named.h"
 #include "suites/command/suite_list.h"
 #include "suites/harness/grid_values.h"
@@ -98,9 +99,10 @@ Status read_device(const RunOptions& options, Job& job) {
   if (job.shape.ranks > 1 && options.device.starts_with("sim:")) {
     job.device_text = with_option(options.device, "ranks", std::to_string(job.shape.ranks));
   }
-  auto device = open_named(job.device_text);
-  if (!device) return device.status();
-  job.device = std::move(*device);
+  auto opened = open_balanced(job.device_text, job.shape, job.groups, job.seed);
+  if (!opened) return opened.status();
+  job.device = std::move(opened->device);
+  job.balance = std::move(opened->balance);
   return {};
 }
 
@@ -141,6 +143,7 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
   header.seed = job.seed;
   header.system = system_json(read_system_info());
   header.device = device_json(job.device->info(), options.device);
+  if (job.balance) header.device["balance"] = to_json(*job.balance);
   header.model = model_json(job.shape, job.full_layers);
   Json suites = Json::array();
   for (const SuiteKind* suite : job.suites) suites.push_back(suite->name);

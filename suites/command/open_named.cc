@@ -27,7 +27,7 @@ Result<std::string> profile_text(const std::string& name_or_path) {
   std::vector<std::string_view> names;
   for (const CatalogEntry& entry : device_profiles()) names.push_back(entry.name);
   return Status{Code::invalid,
-                fmt::format("--device: sim has no profile '{}', expected one of {}, or "
+                fmt::format("--device: no simulated device is called '{}', expected one of {}, or "
                             "the path of a profile's .json that can be read",
                             name_or_path, fmt::join(names, ", "))};
 }

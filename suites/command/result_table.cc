@@ -237,6 +237,7 @@ std::string heading_text(const ResultHeading& heading, std::span<const Case> cas
   if (shape.ranks > 1) text += fmt::format(", one of {} ranks", shape.ranks);
   text += fmt::format("\non {}: {}", heading.spec, device.name);
   text += fmt::format("\nbasis {}", name(basis_of(device, cases)));
+  if (!heading.note.empty()) text += '\n' + wrap(heading.note);
   if (!device.virtual_time) return text + '\n';
   text += has_draws(cases) ? ": modelled, with 95 % of the draws" : ": modelled, no interval";
   if (!cases.empty()) {

@@ -16,6 +16,7 @@ struct ResultHeading {
   const DeviceInfo& device;
   const ModelShape& shape;
   std::uint32_t full_layers;  // the model's own where `shape` was cut to fewer, else 0
+  std::string note;           // what else to say of the device; empty: nothing
 };
 
 // Fits 80 columns. One row a comparison group, in the order of `cases`; skipped, failed and
