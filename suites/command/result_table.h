@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "backends/api/device.h"
 #include "kernels/model/model_shape.h"
@@ -19,9 +20,10 @@ struct ResultHeading {
   std::string note;           // what else to say of the device; empty: nothing
 };
 
-// Fits 80 columns. One row a comparison group, in the order of `cases`; skipped, failed and
-// incorrect cases are listed with their reasons below, and so are figures above a ceiling.
-std::string result_text(const ResultHeading& heading, std::span<const Case> cases,
-                        std::span<const Answer> answers);
+// Of one suite; fits 80 columns. Suite ttft: one row a comparison group, in the order of `cases`;
+// crossover: its own table. Skipped, failed and incorrect cases are listed with their reasons
+// below, and so are figures above a ceiling.
+std::string result_text(const ResultHeading& heading, std::string_view suite,
+                        std::span<const Case> cases, std::span<const Answer> answers);
 
 }  // namespace kvroof

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "suites/command/commands.h"
 #include "suites/command/finished_run.h"
@@ -38,7 +40,12 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
   if (show_table) {
     const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers,
                                 job.balance ? text(*job.balance) : ""};
-    fmt::print("{}", result_text(heading, cases, answers));
+    for (const SuiteKind* suite : job.suites) {
+      std::vector<Case> own;
+      std::ranges::copy_if(cases, std::back_inserter(own),
+                           [&](const Case& one) { return one.suite == suite->name; });
+      fmt::print("{}", result_text(heading, suite->name, own, suite->answers(own)));
+    }
     fmt::print("Result file: {}\n", options.out);
   }
   return exit_code(cases);
