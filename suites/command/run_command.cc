@@ -4,14 +4,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <string>
 
 #include "suites/command/commands.h"
 #include "suites/command/finished_run.h"
+#include "suites/command/group_report.h"
 #include "suites/command/job.h"
 #include "suites/command/result_table.h"
 #include "suites/command/runner.h"
 #include "suites/harness/benchmark_glue.h"
 #include "suites/harness/progress.h"
+#include "suites/harness/provenance.h"
 #include "suites/harness/record_writer.h"
 #include "suites/harness/wall_clock.h"
 
@@ -66,13 +69,29 @@ int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments
   return finish(job, runner, *writer, options, benchmark.own_table());
 }
 
+// What Google Benchmark's own output says of the run.
+void add_context(const Job& job, BenchmarkArguments& benchmark) {
+  const Json tool = tool_json();
+  const auto text = [&](const char* key) { return tool[key].get<std::string>(); };
+  benchmark.set_counters(counter_names(job.grid.plan));
+  benchmark.add_context("kvroof", text("version") + " " + text("commit"));
+  benchmark.add_context("kvroof_build", tool["build"]["type"].get<std::string>());
+  benchmark.add_context("device", job.device_text);
+  benchmark.add_context("device_name", job.device->info().name);
+  benchmark.add_context("basis", std::string(name(job.device->info().basis)));
+  benchmark.add_context("model", job.shape.name);
+  benchmark.add_context("layers", std::to_string(job.shape.layers));
+  benchmark.add_context("seed", std::to_string(job.seed));
+}
+
 }  // namespace
 
 int run_suites(const RunOptions& options) {
-  const auto benchmark = BenchmarkArguments::parse(options.benchmark_arguments);
+  auto benchmark = BenchmarkArguments::parse(options.benchmark_arguments);
   if (!benchmark) return fail(kBadUsage, benchmark.status().text);
   auto job = read_job(options, *benchmark);
   if (!job) return fail(job.code() == Code::invalid ? kBadUsage : kNoDevice, job.status().text);
+  add_context(*job, *benchmark);
   return run_and_record(*job, options, *benchmark);
 }
 

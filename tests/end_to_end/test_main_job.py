@@ -118,6 +118,46 @@ def test_benchmark_flags(run, tmp_path: Path) -> None:
     assert nothing.returncode == 2
 
 
+def test_google_benchmark_output(run, tmp_path: Path) -> None:
+    """What its users read: context, names, times, counters, and why something is not there."""
+    words = [*SIM, "--context", "128,1k,200k", "--plan", "recompute,copy,hybrid", "--draws", "5"]
+    done = run(*words, "--", "--benchmark_out=gb.json", "--benchmark_format=json")
+    assert done.returncode == 0, done.stderr
+    written = json.loads((tmp_path / "gb.json").read_text())
+    assert json.loads(done.stdout)["benchmarks"] == written["benchmarks"]
+    record = load(tmp_path / "o.json")
+    context = written["context"]
+    assert context["kvroof"] == f"{record['tool']['version']} {record['tool']['commit']}"
+    assert context["device"] == "sim:h100-sxm"
+    assert context["device_name"] == record["device"]["name"]
+    assert context["model"] == "llama-3.1-8b"
+    assert context["basis"] == "published"
+    short, whole, long = written["benchmarks"]
+    ttft = {p: metrics_of(record, p, 1024)["ttft"]["median"] for p in ("recompute", "copy")}
+    assert whole["recompute_s"] == pytest.approx(ttft["recompute"])
+    assert whole["speedup"] == pytest.approx(ttft["recompute"] / ttft["copy"])
+    assert whole["copy_bytes"] == 1024 * 131072
+    total = whole["recompute_s"] + whole["copy_s"] + whole["hybrid_s"]
+    assert whole["real_time"] == pytest.approx(total * 1e3)
+    assert whole["time_unit"] == "ms"
+    assert whole["label"] == "published"
+    assert short["recompute_s"] > 0
+    assert "copy skipped: the context is shorter" in short["label"]
+    assert long["error_message"].startswith("skipped: 204800 tokens")
+    csv = run(*words, "--", "--benchmark_format=csv")
+    assert csv.returncode == 0, csv.stderr
+    assert len({line.count('"ttft/') for line in csv.stdout.splitlines()[1:]}) == 1
+    assert len(csv.stdout.splitlines()) == 4
+
+
+def metrics_of(record: dict, plan: str, context: int) -> dict:
+    return next(
+        c["metrics"]
+        for c in record["cases"]
+        if c["params"]["plan"] == plan and c["params"]["context_tokens"] == context
+    )
+
+
 def test_same_seed_same_model_figures(run, tmp_path: Path) -> None:
     records = []
     for _ in range(2):
