@@ -10,7 +10,9 @@
 #include "suites/command/finished_run.h"
 #include "suites/command/group_report.h"
 #include "suites/command/job.h"
+#include "suites/command/plan_text.h"
 #include "suites/command/result_table.h"
+#include "suites/command/run_plan.h"
 #include "suites/command/runner.h"
 #include "suites/harness/benchmark_glue.h"
 #include "suites/harness/progress.h"
@@ -46,11 +48,20 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
   return exit_code(cases);
 }
 
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments& benchmark) {
   Runner runner(job);
   if (benchmark.list_only()) return list_groups(runner, benchmark);
   const auto selected = benchmark.select(runner.benchmarks());
   if (!selected) return fail(kBadUsage, selected.status().text);
+  if (options.plan_only) {
+    const RunPlan plan = make_plan(job, runner, *selected);
+    fmt::print("{}", options.json ? json_text(plan_json(job, plan)) : plan_text(job, plan));
+    return kDone;
+  }
   const RunHeader header = make_header(options, job);
   if (options.resume && RecordWriter::is_finished(options.out)) {
     return report_finished(runner, *selected, options.out, header);
