@@ -2,10 +2,12 @@
 #include "suites/command/plan_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "suites/command/params_text.h"
 #include "suites/harness/progress.h"
@@ -20,6 +22,10 @@ using Align = Table::Align;
 constexpr std::size_t kColumns = 80;  // of a terminal
 constexpr std::size_t kMostRows = 30;
 constexpr double kTera = 1e12, kGiB = 1ull << 30;
+
+std::string count_of(std::size_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
 
 // Of the cases of one suite and plan.
 struct Total {
@@ -103,16 +109,36 @@ std::string groups_text(const RunPlan& plan) {
   return table.width() > kColumns ? std::string() : table.text() + '\n';
 }
 
+struct Skipped {
+  std::string first;  // reason
+  std::size_t cases = 0;
+  std::vector<std::string> plans;
+  bool alike = true;  // every reason is the first's
+};
+
+std::string without_numbers(std::string text) {
+  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return text;
+}
+
+// A sentence for all reasons that differ in their numbers alone.
 std::string skipped_text(const RunPlan& plan) {
-  std::map<std::string, std::size_t> reasons;
+  std::map<std::string, Skipped> reasons;
   for (const PlannedGroup& group : plan.groups) {
     for (const PlannedCase& one : group.plan.cases) {
-      if (!one.reason.empty()) ++reasons[fmt::format("{} skipped: {}", one.plan, one.reason)];
+      if (one.reason.empty()) continue;
+      Skipped& to = reasons[without_numbers(one.reason)];
+      if (to.cases++ == 0) to.first = one.reason;
+      to.alike &= to.first == one.reason;
+      if (std::ranges::find(to.plans, one.plan) == to.plans.end()) to.plans.push_back(one.plan);
     }
   }
   std::string text;
-  for (const auto& [why, cases] : reasons) {
-    text += wrap(fmt::format("{} [{} case{}]", why, cases, cases == 1 ? "" : "s")) + '\n';
+  for (const auto& [key, one] : reasons) {
+    text +=
+        wrap(fmt::format("{} skipped, {}: {}{}", count_of(one.cases, "case"),
+                         fmt::join(one.plans, ", "), one.alike ? "" : "the first ", one.first)) +
+        '\n';
   }
   return text;
 }
@@ -139,10 +165,6 @@ std::string roofs_text(const RunPlan& plan) {
       range(least_flops, most_flops, kTera), range(least_link, most_link, 1e9),
       plan.measured_roofs ? "measured now with large products and copies"
                           : "the device's stated peaks");
-}
-
-std::string count_of(std::size_t number, std::string_view what) {
-  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }
 
 std::string duration(double seconds) {
