@@ -25,7 +25,8 @@ struct RunOptions {
   std::string device, model, out;
   std::string layers;    // as typed; empty: all
   std::string tp = "1";  // as typed
-  bool resume = false;
+  bool resume = false, plan_only = false;
+  bool json = false;                             // of plan_only
   std::string seed = "1", draws = "200";         // as typed
   std::map<std::string, std::string> grid;       // flag of the grid -> its text
   std::vector<std::string> argv;                 // the whole line, for the record

@@ -106,10 +106,20 @@ Status read_device(const RunOptions& options, Job& job) {
   return {};
 }
 
+Status check_modes(const RunOptions& options) {
+  if (options.plan_only && options.resume) {
+    return invalid("--resume and --plan-only: one runs and the other does not, give one of them");
+  }
+  if (options.json && !options.plan_only) {
+    return invalid("--json: only --plan-only prints it, a run writes it to --out");
+  }
+  return {};
+}
+
 // The record and Google Benchmark's own output must not overwrite each other.
 Status check_outputs(const RunOptions& options, const BenchmarkArguments& benchmark) {
   namespace fs = std::filesystem;
-  if (benchmark.list_only()) return {};
+  if (benchmark.list_only() || options.plan_only) return {};
   if (options.out.empty()) return invalid("--out: the name of a result file is expected");
   std::error_code error;
   const auto same = [&](const std::string& record) {
@@ -126,6 +136,7 @@ Status check_outputs(const RunOptions& options, const BenchmarkArguments& benchm
 }  // namespace
 
 Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchmark) {
+  if (Status e = check_modes(options); !e.ok()) return e;
   if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
   Job job;
   for (const auto read :

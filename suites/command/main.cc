@@ -73,6 +73,8 @@ Command run_command(CLI::App& root, RunOptions& to) {
   app->add_option("--model", to.model, "A catalogue name, or a config.json's path")->required();
   app->add_option("--out", to.out, "The result file; required, but not to list");
   app->add_flag("--resume", to.resume, "Go on with the FILE.part that a stopped run left");
+  app->add_flag("--plan-only", to.plan_only, "Only say what would run, how much and how long");
+  app->add_flag("--json", to.json, "With --plan-only: an object instead of text");
   app->add_option("--layers", to.layers, "Run only this many of the model's layers");
   app->add_option("--tp", to.tp, "Tensor-parallel devices; figures are one's (simulated)")
       ->capture_default_str();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "suites/command/crossover_table.h"
+#include "suites/command/params_text.h"
 #include "suites/harness/table.h"
 #include "suites/harness/wrap.h"
 
@@ -40,20 +41,11 @@ std::vector<Group> group(std::span<const Case> cases) {
   return groups;
 }
 
-// Params that differ between groups; the context always stands first.
+// Params that differ between groups.
 std::vector<std::string> varying(const std::vector<Group>& groups) {
-  std::vector<std::string> names{"context_tokens"};
-  for (const auto& [key, value] : groups.front().params.items()) {
-    bool differs = false;
-    for (const Group& other : groups) differs |= other.params.value(key, Json()) != value;
-    if (differs && key != "context_tokens" && key != "data") names.push_back(key);
-  }
-  return names;
-}
-
-std::string text_of(const std::string& key, const Json& value) {
-  if (key == "context_tokens") return token_count(value.get<std::uint64_t>());
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  std::vector<Json> all;
+  for (const Group& one : groups) all.push_back(one.params);
+  return varying_params(all);
 }
 
 const Metric* metric_of(const Group& group, const std::string& plan, std::string_view name) {
@@ -81,7 +73,7 @@ std::string number_text(const Metric* metric, double factor) {
 Table table_of(std::span<const Group> groups, std::span<const std::string> names) {
   std::vector<Table::Column> columns;
   for (const std::string& name : names) {
-    columns.push_back({name == "context_tokens" ? "context" : name, Align::right});
+    columns.push_back({param_title(name), Align::right});
   }
   const bool hybrid =
       std::ranges::any_of(groups, [](const Group& g) { return g.plans.contains("hybrid"); });
@@ -92,7 +84,7 @@ Table table_of(std::span<const Group> groups, std::span<const std::string> names
   for (const Group& g : groups) {
     std::vector<std::string> row;
     for (const std::string& name : names)
-      row.push_back(text_of(name, g.params.value(name, Json())));
+      row.push_back(param_text(name, g.params.value(name, Json())));
     row.push_back(time_text(metric_of(g, "recompute", "ttft")));
     row.push_back(time_text(metric_of(g, "copy", "ttft")));
     row.push_back(number_text(metric_of(g, "copy", "speedup"), 1));
@@ -112,7 +104,7 @@ std::string heading(const Group& group, std::span<const std::string> names) {
   std::string text;
   for (const std::string& name : names) {
     if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", name, text_of(name, group.params.value(name, Json())));
+    text += fmt::format("{} {}", name, param_text(name, group.params.value(name, Json())));
   }
   return text;
 }

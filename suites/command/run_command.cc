@@ -5,15 +5,20 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "suites/command/commands.h"
 #include "suites/command/finished_run.h"
+#include "suites/command/group_report.h"
 #include "suites/command/job.h"
+#include "suites/command/plan_text.h"
 #include "suites/command/result_table.h"
+#include "suites/command/run_plan.h"
 #include "suites/command/runner.h"
 #include "suites/harness/benchmark_glue.h"
 #include "suites/harness/progress.h"
+#include "suites/harness/provenance.h"
 #include "suites/harness/record_writer.h"
 #include "suites/harness/wall_clock.h"
 
@@ -51,11 +56,20 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
   return exit_code(cases);
 }
 
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
 int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments& benchmark) {
   Runner runner(job);
   if (benchmark.list_only()) return list_groups(runner, benchmark);
   const auto selected = benchmark.select(runner.benchmarks());
   if (!selected) return fail(kBadUsage, selected.status().text);
+  if (options.plan_only) {
+    const RunPlan plan = make_plan(job, runner, *selected);
+    fmt::print("{}", options.json ? json_text(plan_json(job, plan)) : plan_text(job, plan));
+    return kDone;
+  }
   const RunHeader header = make_header(options, job);
   if (options.resume && RecordWriter::is_finished(options.out)) {
     return report_finished(runner, *selected, options.out, header);
@@ -74,13 +88,29 @@ int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments
   return finish(job, runner, *writer, options, benchmark.own_table());
 }
 
+// What Google Benchmark's own output says of the run.
+void add_context(const Job& job, BenchmarkArguments& benchmark) {
+  const Json tool = tool_json();
+  const auto text = [&](const char* key) { return tool[key].get<std::string>(); };
+  benchmark.set_counters(counter_names(job.grid.plan));
+  benchmark.add_context("kvroof", text("version") + " " + text("commit"));
+  benchmark.add_context("kvroof_build", tool["build"]["type"].get<std::string>());
+  benchmark.add_context("device", job.device_text);
+  benchmark.add_context("device_name", job.device->info().name);
+  benchmark.add_context("basis", std::string(name(job.device->info().basis)));
+  benchmark.add_context("model", job.shape.name);
+  benchmark.add_context("layers", std::to_string(job.shape.layers));
+  benchmark.add_context("seed", std::to_string(job.seed));
+}
+
 }  // namespace
 
 int run_suites(const RunOptions& options) {
-  const auto benchmark = BenchmarkArguments::parse(options.benchmark_arguments);
+  auto benchmark = BenchmarkArguments::parse(options.benchmark_arguments);
   if (!benchmark) return fail(kBadUsage, benchmark.status().text);
   auto job = read_job(options, *benchmark);
   if (!job) return fail(job.code() == Code::invalid ? kBadUsage : kNoDevice, job.status().text);
+  add_context(*job, *benchmark);
   return run_and_record(*job, options, *benchmark);
 }
 

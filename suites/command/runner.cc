@@ -61,7 +61,7 @@ void Runner::start(RecordWriter& writer, Progress& progress) {
 
 GroupReport Runner::run(std::size_t index) {
   if (done_.contains(index)) return group_report(done_.at(index));
-  if (!status_.ok()) return {0, {}, "skipped: the record can't be written"};
+  if (!status_.ok()) return {0, {}, {}, "skipped: the record can't be written"};
   const SuiteKind& suite = suite_of(index);
   const ComparisonGroup& group = group_of(index);
   progress_->begin(short_name(suite, group.point));

@@ -24,7 +24,7 @@ Suite& SuitePool::get(const SuiteKind& kind, const std::string& link) {
   suite_.reset();
   if (link != link_) linked_status_ = open(link);
   kind_ = &kind;
-  Device& device = linked_ ? *linked_ : *job_.device;
+  Device& device = this->device();
   SuiteSetup setup{device, job_.shape, job_.full_layers, job_.seed, {}, {}, linked_status_};
   if (device.info().virtual_time && job_.draws > 0) {
     setup.draws = {job_.draws, [&device](std::uint64_t seed) { return redraw(device, seed); }};

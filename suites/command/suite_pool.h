@@ -16,6 +16,9 @@ class SuitePool {
   // another suite, ends the suite that was returned before, and what it has open.
   Suite& get(const SuiteKind& kind, const std::string& link);
 
+  // Of the suite that was returned last, or the job's own.
+  Device& device() const { return linked_ ? *linked_ : *job_.device; }
+
  private:
   Status open(const std::string& link);
 

@@ -20,6 +20,8 @@ class CrossoverSuite : public Suite {
   //   pi                 the quotient of the two: the speedup if only the roofs counted
   std::vector<Case> run(const ComparisonGroup& group) override;
 
+  GroupPlan plan(const ComparisonGroup& group) override { return timed_.plan(group); }
+
  private:
   void add_closed_form(const GridPoint& point, std::vector<Case>& cases) const;
 

@@ -4,6 +4,8 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -24,6 +26,32 @@ class QuietReporter : public benchmark::BenchmarkReporter {
   bool ReportContext(const Context&) override { return true; }
   void ReportRuns(const std::vector<Run>&) override {}
 };
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // it is still what the flag means
+// The library's reporter aborts where a group has a counter that the first one lacks, as a skipped
+// one does: each group gets all of them, NaN where it has none.
+class EvenCsvReporter : public benchmark::CSVReporter {
+ public:
+  explicit EvenCsvReporter(const std::vector<std::string>& counters) : counters_(counters) {}
+
+  void ReportRuns(const std::vector<Run>& runs) override {
+    std::vector<Run> even = runs;
+    for (Run& run : even) {
+      benchmark::UserCounters all;
+      for (const std::string& name : counters_) {
+        const auto own = run.counters.find(name);
+        all[name] = own == run.counters.end() ? benchmark::Counter(NAN) : own->second;
+      }
+      run.counters = std::move(all);
+    }
+    CSVReporter::ReportRuns(even);
+  }
+
+ private:
+  const std::vector<std::string>& counters_;
+};
+#pragma GCC diagnostic pop
 
 bool is_true(const std::string& value) {
   return value == "true" || value == "1" || value == "yes" || value == "on" || value == "t" ||
@@ -47,6 +75,7 @@ void run_group(benchmark::State& state, const BenchmarkGroup& group) {
     const GroupReport report = group.run();
     state.SetIterationTime(report.seconds);
     for (const auto& [name, value] : report.counters) state.counters[name] = value;
+    if (!report.label.empty()) state.SetLabel(report.label);
     if (report.error.empty()) continue;
     state.SkipWithError(report.error.c_str());
     break;
@@ -93,11 +122,18 @@ Result<BenchmarkArguments> BenchmarkArguments::parse(std::span<const std::string
       parsed.passed_on_.push_back("--" + flag->name + "=" + flag->value);
     }
     if (flag->name == "benchmark_format") parsed.own_table_ = false;
+    if (flag->name == "benchmark_format") parsed.csv_ = flag->value == "csv";
+    if (flag->name == "benchmark_out_format") parsed.csv_output_ = flag->value == "csv";
     if (flag->name != "benchmark_out") continue;
     if (Status status = check_output(flag->value); !status.ok()) return status;
     parsed.output_ = flag->value;
   }
   return parsed;
+}
+
+void BenchmarkArguments::add_context(const std::string& key, const std::string& value) {
+  const auto same = [&](const auto& pair) { return pair.first == key; };
+  if (std::ranges::none_of(context_, same)) context_.emplace_back(key, value);
 }
 
 // Sets every flag that the library would otherwise take from its environment variables and that
@@ -152,8 +188,11 @@ Status BenchmarkArguments::run(std::span<const BenchmarkGroup> groups) const {
   initialise(list_only_);
   for (const auto& [key, value] : context_) benchmark::AddCustomContext(key, value);
   QuietReporter quiet;
-  const bool show_own = own_table_ || list_only_;
-  benchmark::RunSpecifiedBenchmarks(show_own ? &quiet : nullptr);
+  EvenCsvReporter csv(counters_), csv_output(counters_);
+  benchmark::BenchmarkReporter* shown = csv_ ? &csv : nullptr;
+  if (own_table_ || list_only_) shown = &quiet;
+  const bool own_output = csv_output_ && !output_.empty();
+  benchmark::RunSpecifiedBenchmarks(shown, own_output ? &csv_output : nullptr);
   return {};
 }
 

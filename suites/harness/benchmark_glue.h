@@ -16,6 +16,7 @@ namespace kvroof {
 struct GroupReport {
   double seconds = 0;
   std::vector<std::pair<std::string, double>> counters;  // recompute_s, copy_s, speedup
+  std::string label;                                     // stands beside the figures
   std::string error;  // non-empty: shown in place of the figures; the other groups still run
 };
 
@@ -35,6 +36,13 @@ class BenchmarkArguments {
   bool own_table() const { return own_table_; }  // false: --benchmark_format takes the terminal
   const std::string& output() const { return output_; }  // --benchmark_out; empty: none
 
+  // What the output says of the whole run; a --benchmark_context of the same key stays.
+  void add_context(const std::string& key, const std::string& value);
+
+  // Every counter that a group may have: CSV's columns, which the library fixes with its first
+  // group.
+  void set_counters(std::vector<std::string> names) { counters_ = std::move(names); }
+
   // Which of `groups` the filter selects, in order, by Google Benchmark's own matching. `invalid`
   // where it selects none or is no regular expression.
   Result<std::vector<std::size_t>> select(std::span<const BenchmarkGroup> groups) const;
@@ -48,7 +56,9 @@ class BenchmarkArguments {
 
   std::vector<std::string> passed_on_;  // flags for the library, with their dashes
   std::vector<std::pair<std::string, std::string>> context_;
+  std::vector<std::string> counters_;
   std::string filter_, output_;
+  bool csv_ = false, csv_output_ = false;  // on the terminal, in the output file
   bool list_only_ = false, own_table_ = true;
 };
 

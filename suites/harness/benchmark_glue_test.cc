@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "suites/harness/json.h"
 
@@ -25,10 +26,11 @@ class BenchmarkGlueTest : public testing::Test {
   BenchmarkGlueTest() {
     for (const std::string name : {"ttft/m/context:1024/batch:1", "ttft/m/context:10240/batch:1",
                                    "ttft/m/context:10240/batch:8"}) {
-      groups_.push_back({name, [this, name] {
-                           log_.push_back(name);
-                           return GroupReport{0.25, {{"copy_s", 0.05}, {"speedup", 4}}, error_};
-                         }});
+      groups_.push_back(
+          {name, [this, name] {
+             log_.push_back(name);
+             return GroupReport{0.25, {{"copy_s", 0.05}, {"speedup", 4}}, label_, error_};
+           }});
     }
     std::string name = (fs::temp_directory_path() / "kvroof-glue-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
@@ -48,7 +50,10 @@ class BenchmarkGlueTest : public testing::Test {
   // What `words` print to stdout, the groups run with them.
   std::string printed(const Words& words) {
     testing::internal::CaptureStdout();
-    const Status status = parsed(words).run(groups_);
+    BenchmarkArguments arguments = parsed(words);
+    arguments.set_counters({"copy_s", "speedup"});
+    for (const auto& [key, value] : context_) arguments.add_context(key, value);
+    const Status status = arguments.run(groups_);
     EXPECT_TRUE(status.ok()) << status.text;
     return testing::internal::GetCapturedStdout();
   }
@@ -63,7 +68,8 @@ class BenchmarkGlueTest : public testing::Test {
 
   std::vector<BenchmarkGroup> groups_;
   Words log_;
-  std::string error_;
+  std::string label_, error_;
+  std::vector<std::pair<std::string, std::string>> context_;  // the library keeps the first it sees
   fs::path folder_;
 };
 
@@ -104,15 +110,19 @@ TEST_F(BenchmarkGlueTest, ListingPrintsNamesAndRunsNothing) {
 }
 
 TEST_F(BenchmarkGlueTest, TheOutputFileHasTimesAndCounters) {
+  label_ = "published";
+  context_ = {{"device", "sim:small"}, {"machine", "not the user's"}};
   const Json all = written({"--benchmark_filter=batch:8", "--benchmark_context=machine=mine"});
   ASSERT_EQ(all["benchmarks"].size(), 1);
   EXPECT_EQ(all["context"]["machine"], "mine");
+  EXPECT_EQ(all["context"]["device"], "sim:small");
   const Json& one = all["benchmarks"][0];
   EXPECT_EQ(one["iterations"], 1);
   EXPECT_EQ(one["time_unit"], "ms");
   EXPECT_DOUBLE_EQ(one["real_time"].get<double>(), 250);
   EXPECT_DOUBLE_EQ(one["speedup"].get<double>(), 4);
   EXPECT_DOUBLE_EQ(one["copy_s"].get<double>(), 0.05);
+  EXPECT_EQ(one["label"], "published");
 }
 
 TEST_F(BenchmarkGlueTest, AFailedGroupSaysSoAndTheOthersGoOn) {
@@ -128,6 +138,20 @@ TEST_F(BenchmarkGlueTest, AFormatTakesTheTerminal) {
   EXPECT_FALSE(parsed(words).own_table());
   EXPECT_TRUE(parsed({}).own_table());
   EXPECT_THAT(printed(words), HasSubstr("name,iterations,real_time"));
+}
+
+TEST_F(BenchmarkGlueTest, CsvHasTheSameColumnsWhateverAGroupLacks) {
+  error_ = "skipped: all of the first";
+  auto later = groups_.back();
+  later.run = [] { return GroupReport{0.5, {{"speedup", 2}}, {}, {}}; };
+  groups_.push_back(later);
+  const fs::path out = folder_ / "out.csv";
+  const std::string text = printed(
+      {"--benchmark_format=csv", "--benchmark_out=" + out.string(), "--benchmark_out_format=csv"});
+  EXPECT_THAT(text, HasSubstr("error_message,\"copy_s\",\"speedup\""));
+  EXPECT_THAT(text, HasSubstr(",nan,2\n"));
+  std::ifstream stream(out);
+  EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(stream), {}).ends_with(text));
 }
 
 TEST_F(BenchmarkGlueTest, TheEnvironmentDoesNotChangeWhatRuns) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,6 +34,22 @@ struct SuiteSetup {
   Status unavailable;  // why every one is skipped, where the device can't be had as they need it
 };
 
+// What one case would do in one pass, as far as that is known without running it.
+struct PlannedCase {
+  std::string plan;
+  std::string reason;   // why it is skipped; empty: it runs
+  bool counted = true;  // false: how much is copied and computed is found when it runs
+  std::uint64_t bytes = 0, regions = 0;  // of KV, copied to the device
+  double flops = 0;
+};
+
+struct GroupPlan {
+  std::vector<PlannedCase> cases;
+  DType dtype = DType::bf16;    // of the matrix products
+  std::uint64_t contents = 0;   // bytes of KV that really move on a simulated device
+  double sampling_seconds = 0;  // on a real device: no more samples after so long; 0: unknown
+};
+
 class Suite {
  public:
   virtual ~Suite() = default;
@@ -40,6 +57,9 @@ class Suite {
   // The group's cases, at least one, in an order of the suite's. What can't run is a case that is
   // skipped or failed with its reason.
   virtual std::vector<Case> run(const ComparisonGroup& group) = 0;
+
+  // What run() would do; nothing is run or allocated.
+  virtual GroupPlan plan(const ComparisonGroup& group);
 };
 
 struct SuiteKind {

@@ -11,7 +11,6 @@ namespace kvroof {
 namespace {
 
 constexpr std::uint32_t kWarmUpTokens = 256;
-constexpr double kMaxSeconds = 10;  // of sampling a group, once it has its five samples
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 

@@ -12,6 +12,8 @@
 
 namespace kvroof {
 
+constexpr double kMaxSeconds = 10;  // of sampling a group, once it has its five samples
+
 // What one plan's runs saw, sample by sample.
 struct PlanRuns {
   PlanKind plan = PlanKind::recompute;

@@ -25,15 +25,6 @@ std::uint64_t blocks_of(const GridPoint& p) {
 // A quantised cache goes with bf16 activations and weights.
 DType computed_in(DType kv_dtype) { return kv_dtype == DType::f32 ? DType::f32 : DType::bf16; }
 
-// Why this build or this case can't run the plan; empty where it can.
-std::string why_not(const GridPoint& p, PlanKind plan) {
-  if (const std::string_view why = unavailable(p, plan); !why.empty()) return std::string(why);
-  const std::uint64_t chunk = std::uint64_t{p.block_tokens} * p.blocks_per_chunk;
-  if (plan == PlanKind::recompute || p.context_tokens >= chunk) return {};
-  return fmt::format("the context is shorter than one chunk of {} tokens, so nothing can be copied",
-                     chunk);
-}
-
 // The weakest of what the device prices this model with.
 Basis basis_for(const DeviceInfo& info, const ModelShape& shape) {
   Basis basis = info.basis;
@@ -56,6 +47,15 @@ TtftSuite::TtftSuite(Device& device, TtftOptions options, std::span<const Compar
       options_(std::move(options)),
       groups_(groups.begin(), groups.end()),
       unavailable_(std::move(unavailable)) {}
+
+// Why this build or this case can't run the plan; empty where it can.
+std::string TtftSuite::why_not(const GridPoint& p, PlanKind plan) {
+  if (const std::string_view why = unavailable(p, plan); !why.empty()) return std::string(why);
+  const std::uint64_t chunk = std::uint64_t{p.block_tokens} * p.blocks_per_chunk;
+  if (plan == PlanKind::recompute || p.context_tokens >= chunk) return {};
+  return fmt::format("the context is shorter than one chunk of {} tokens, so nothing can be copied",
+                     chunk);
+}
 
 SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   SessionSpec spec;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,9 +41,12 @@ class TtftSuite : public Suite {
   // Verifies, samples, and returns one case a plan, in the group's order.
   std::vector<Case> run(const ComparisonGroup& group) override;
 
+  GroupPlan plan(const ComparisonGroup& group) override;
+
  private:
   struct Runnable;
 
+  static std::string why_not(const GridPoint& point, PlanKind plan);
   SessionSpec own_spec(const GridPoint& point) const;
   SessionSpec shared_spec(const GridPoint& point) const;
   std::uint64_t bytes_of_requests(const GridPoint& point) const;

@@ -88,7 +88,7 @@ def test_host_measures_and_verifies(run, tmp_path: Path) -> None:
 def test_values_of_later_versions_are_skipped(run, tmp_path: Path) -> None:
     base = [word for word in HEADLINE if word != "1k,10k,20k,...,100k"]
     base.remove("--context")
-    extra = ["--context", "1k", "--kv-dtype", "bf16,fp8", "--live", "0,8", "--plan", "copy,hybrid"]
+    extra = ["--context", "1k", "--kv-dtype", "bf16,int8", "--live", "0,8", "--plan", "copy,hybrid"]
     for flag in ("--plan", "recompute,copy"):
         base.remove(flag)
     done = run(*base, *extra)
@@ -96,7 +96,7 @@ def test_values_of_later_versions_are_skipped(run, tmp_path: Path) -> None:
     cases = load(tmp_path / "h100.json")["cases"]
     assert len(cases) == 8
     skipped = [c for c in cases if c["outcome"] == "skipped"]
-    assert len(skipped) == 6
+    assert len(skipped) == 4
     assert all(c["reason"] for c in skipped)
 
 
@@ -116,6 +116,46 @@ def test_benchmark_flags(run, tmp_path: Path) -> None:
     assert benchmarks[0]["speedup"] > 1
     nothing = run(*HEADLINE, "--", "--benchmark_filter=nothing")
     assert nothing.returncode == 2
+
+
+def test_google_benchmark_output(run, tmp_path: Path) -> None:
+    """What its users read: context, names, times, counters, and why something is not there."""
+    words = [*SIM, "--context", "128,1k,200k", "--plan", "recompute,copy,hybrid", "--draws", "5"]
+    done = run(*words, "--", "--benchmark_out=gb.json", "--benchmark_format=json")
+    assert done.returncode == 0, done.stderr
+    written = json.loads((tmp_path / "gb.json").read_text())
+    assert json.loads(done.stdout)["benchmarks"] == written["benchmarks"]
+    record = load(tmp_path / "o.json")
+    context = written["context"]
+    assert context["kvroof"] == f"{record['tool']['version']} {record['tool']['commit']}"
+    assert context["device"] == "sim:h100-sxm"
+    assert context["device_name"] == record["device"]["name"]
+    assert context["model"] == "llama-3.1-8b"
+    assert context["basis"] == "published"
+    short, whole, long = written["benchmarks"]
+    ttft = {p: metrics_of(record, p, 1024)["ttft"]["median"] for p in ("recompute", "copy")}
+    assert whole["recompute_s"] == pytest.approx(ttft["recompute"])
+    assert whole["speedup"] == pytest.approx(ttft["recompute"] / ttft["copy"])
+    assert whole["copy_bytes"] == 1024 * 131072
+    total = whole["recompute_s"] + whole["copy_s"] + whole["hybrid_s"]
+    assert whole["real_time"] == pytest.approx(total * 1e3)
+    assert whole["time_unit"] == "ms"
+    assert whole["label"] == "published"
+    assert short["recompute_s"] > 0
+    assert "copy skipped: the context is shorter" in short["label"]
+    assert long["error_message"].startswith("skipped: 204800 tokens")
+    csv = run(*words, "--", "--benchmark_format=csv")
+    assert csv.returncode == 0, csv.stderr
+    assert len({line.count('"ttft/') for line in csv.stdout.splitlines()[1:]}) == 1
+    assert len(csv.stdout.splitlines()) == 4
+
+
+def metrics_of(record: dict, plan: str, context: int) -> dict:
+    return next(
+        c["metrics"]
+        for c in record["cases"]
+        if c["params"]["plan"] == plan and c["params"]["context_tokens"] == context
+    )
 
 
 def test_same_seed_same_model_figures(run, tmp_path: Path) -> None:

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/command/plan_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "suites/command/params_text.h"
+#include "suites/harness/progress.h"
+#include "suites/harness/table.h"
+#include "suites/harness/wrap.h"
+
+namespace kvroof {
+namespace {
+
+using Align = Table::Align;
+
+constexpr std::size_t kColumns = 80;  // of a terminal
+constexpr std::size_t kMostRows = 30;
+constexpr double kTera = 1e12, kGiB = 1ull << 30;
+
+std::string count_of(std::size_t number, std::string_view what) {
+  return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+}
+
+// Of the cases of one suite and plan.
+struct Total {
+  std::size_t cases = 0, skipped = 0, uncounted = 0;
+  double flops = 0, bytes = 0, seconds = 0;
+};
+using Totals = std::map<std::pair<std::string, std::string>, Total>;
+
+Totals add_up(const RunPlan& plan) {
+  Totals totals;
+  for (const PlannedGroup& group : plan.groups) {
+    for (const PlannedCase& one : group.plan.cases) {
+      Total& to = totals[{group.suite, one.plan}];
+      ++to.cases;
+      to.skipped += one.reason.empty() ? 0 : 1;
+      to.uncounted += one.counted ? 0 : 1;
+      if (!one.reason.empty() || !one.counted) continue;
+      to.flops += one.flops;
+      to.bytes += static_cast<double>(one.bytes);
+      to.seconds += least_seconds(one, group.roofs).value_or(0);
+    }
+  }
+  return totals;
+}
+
+std::string totals_text(const Totals& totals) {
+  Table table({{"suite", Align::left},
+               {"plan", Align::left},
+               {"cases"},
+               {"skipped"},
+               {"TFLOP computed"},
+               {"GiB copied"},
+               {"at least"}});
+  for (const auto& [name, total] : totals) {
+    const bool counted = total.uncounted == 0;
+    table.add_row({name.first, name.second, fmt::format("{}", total.cases),
+                   fmt::format("{}", total.skipped),
+                   counted ? significant(total.flops / kTera) : "-",
+                   counted ? significant(total.bytes / kGiB) : "-",
+                   counted && total.seconds > 0 ? significant(total.seconds) + " s" : "-"});
+  }
+  return table.text();
+}
+
+const PlannedCase* find(const GroupPlan& plan, std::string_view name) {
+  const auto it = std::ranges::find(plan.cases, name, &PlannedCase::plan);
+  return it == plan.cases.end() || !it->reason.empty() || !it->counted ? nullptr : &*it;
+}
+
+std::string milliseconds_at_least(const PlannedCase* one, const Ceilings& roofs) {
+  const auto seconds = one ? least_seconds(*one, roofs) : std::nullopt;
+  return seconds ? milliseconds(*seconds) : "-";
+}
+
+// A row a group; empty where it has too many, or is too wide.
+std::string groups_text(const RunPlan& plan) {
+  if (plan.groups.size() > kMostRows) return {};
+  std::vector<Json> params;
+  for (const PlannedGroup& one : plan.groups) {
+    params.push_back(one.params);
+    params.back()["suite"] = one.suite;
+  }
+  const std::vector<std::string> names = varying_params(params);
+  std::vector<Table::Column> columns;
+  for (const std::string& name : names) columns.push_back({param_title(name)});
+  for (const char* title : {"recompute TFLOP", "ms >=", "copy GiB", "ms >="}) {
+    columns.push_back({title});
+  }
+  Table table(columns);
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const PlannedGroup& group = plan.groups[i];
+    const PlannedCase *recompute = find(group.plan, "recompute"), *copy = find(group.plan, "copy");
+    std::vector<std::string> row;
+    for (const std::string& name : names) row.push_back(param_text(name, params[i][name]));
+    row.push_back(recompute ? significant(recompute->flops / kTera) : "-");
+    row.push_back(milliseconds_at_least(recompute, group.roofs));
+    row.push_back(copy ? significant(static_cast<double>(copy->bytes) / kGiB) : "-");
+    row.push_back(milliseconds_at_least(copy, group.roofs));
+    table.add_row(std::move(row));
+  }
+  return table.width() > kColumns ? std::string() : table.text() + '\n';
+}
+
+struct Skipped {
+  std::string first;  // reason
+  std::size_t cases = 0;
+  std::vector<std::string> plans;
+  bool alike = true;  // every reason is the first's
+};
+
+std::string without_numbers(std::string text) {
+  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
+  return text;
+}
+
+// A sentence for all reasons that differ in their numbers alone.
+std::string skipped_text(const RunPlan& plan) {
+  std::map<std::string, Skipped> reasons;
+  for (const PlannedGroup& group : plan.groups) {
+    for (const PlannedCase& one : group.plan.cases) {
+      if (one.reason.empty()) continue;
+      Skipped& to = reasons[without_numbers(one.reason)];
+      if (to.cases++ == 0) to.first = one.reason;
+      to.alike &= to.first == one.reason;
+      if (std::ranges::find(to.plans, one.plan) == to.plans.end()) to.plans.push_back(one.plan);
+    }
+  }
+  std::string text;
+  for (const auto& [key, one] : reasons) {
+    text +=
+        wrap(fmt::format("{} skipped, {}: {}{}", count_of(one.cases, "case"),
+                         fmt::join(one.plans, ", "), one.alike ? "" : "the first ", one.first)) +
+        '\n';
+  }
+  return text;
+}
+
+std::string roofs_text(const RunPlan& plan) {
+  double least_flops = 0, most_flops = 0, least_link = 0, most_link = 0;
+  for (const PlannedGroup& group : plan.groups) {
+    const Ceilings& roofs = group.roofs;
+    if (roofs.flops <= 0) continue;
+    const bool first = least_flops <= 0;
+    least_flops = first ? roofs.flops : std::min(least_flops, roofs.flops);
+    least_link = first ? roofs.link_in : std::min(least_link, roofs.link_in);
+    most_flops = std::max(most_flops, roofs.flops);
+    most_link = std::max(most_link, roofs.link_in);
+  }
+  if (most_flops <= 0) return "No case would run.";
+  const auto range = [](double low, double high, double unit) {
+    return low < high ? significant(low / unit) + " to " + significant(high / unit)
+                      : significant(high / unit);
+  };
+  return fmt::format(
+      "At least: of one pass, FLOPs over {} TFLOP/s or bytes over {} GB/s, {}; "
+      "what runs is slower.",
+      range(least_flops, most_flops, kTera), range(least_link, most_link, 1e9),
+      plan.measured_roofs ? "measured now with large products and copies"
+                          : "the device's stated peaks");
+}
+
+std::string duration(double seconds) {
+  return seconds < 1 ? "under 1 s" : "about " + short_duration(seconds);
+}
+
+std::string wall_text(const Job& job, const RunPlan& plan) {
+  if (job.device->info().virtual_time) {
+    return fmt::format(
+        "Wall time: {}, for {} simulated passes (1 and {} draws a case); the virtual "
+        "times are not known before.",
+        duration(plan.wall.most), plan.passes, job.draws);
+  }
+  const std::string least = duration(plan.wall.least), most = duration(plan.wall.most);
+  return fmt::format(
+      "Wall time: {} of sampling at those rates (5 to 30 samples a case), and "
+      "set-up and checks besides.",
+      least == most ? least : least + " to " + most);
+}
+
+bool any_uncounted(const Totals& totals) {
+  return std::ranges::any_of(totals, [](const auto& one) { return one.second.uncounted > 0; });
+}
+
+Json case_json(const PlannedCase& one, const Ceilings& roofs) {
+  Json json = {{"plan", one.plan}};
+  json["skipped"] = one.reason.empty() ? Json(nullptr) : Json(one.reason);
+  if (!one.reason.empty() || !one.counted) return json;
+  json["bytes"] = one.bytes;
+  json["flops"] = one.flops;
+  if (const auto seconds = least_seconds(one, roofs)) json["least_seconds"] = *seconds;
+  return json;
+}
+
+}  // namespace
+
+std::string plan_text(const Job& job, const RunPlan& plan) {
+  const Totals totals = add_up(plan);
+  std::size_t cases = 0;
+  for (const auto& [name, total] : totals) cases += total.cases;
+  std::string text =
+      wrap(fmt::format("Plan, nothing is run: {} in {}, {}, {} layers, on {}",
+                       count_of(cases, "case"), count_of(plan.groups.size(), "comparison group"),
+                       job.shape.name, job.shape.layers, job.device_text)) +
+      "\n\n";
+  text += groups_text(plan) + totals_text(totals) + '\n';
+  text += skipped_text(plan);
+  if (any_uncounted(totals)) {
+    text += wrap("-: how much of each is copied and computed is found when it runs.") + '\n';
+  }
+  text += wrap(roofs_text(plan)) + '\n';
+  return text + wrap(wall_text(job, plan)) + '\n';
+}
+
+Json plan_json(const Job& job, const RunPlan& plan) {
+  Json json = {{"device", job.device_text}, {"model", job.shape.name}};
+  json["layers"] = job.shape.layers;
+  json["groups"] = Json::array();
+  for (const PlannedGroup& group : plan.groups) {
+    Json one = {{"suite", group.suite}, {"params", group.params}};
+    if (group.roofs.flops > 0) {
+      one["compute_ceiling"] = group.roofs.flops;
+      one["link_ceiling"] = group.roofs.link_in;
+    }
+    one["cases"] = Json::array();
+    for (const PlannedCase& c : group.plan.cases) one["cases"].push_back(case_json(c, group.roofs));
+    json["groups"].push_back(std::move(one));
+  }
+  json["ceilings_measured"] = plan.measured_roofs;
+  if (job.device->info().virtual_time) json["passes"] = plan.passes;
+  json["wall_seconds"] = {plan.wall.least, plan.wall.most};
+  return json;
+}
+
+}  // namespace kvroof

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run's plan for people, in 80 columns, and as JSON.
+#pragma once
+#include <string>
+
+#include "suites/command/run_plan.h"
+
+namespace kvroof {
+
+std::string plan_text(const Job& job, const RunPlan& plan);
+Json plan_json(const Job& job, const RunPlan& plan);
+
+}  // namespace kvroof
