@@ -33,4 +33,9 @@ grep -qw avx512f /proc/cpuinfo && dtype=bf16
 "$build/kvroof" run ttft --device host --model llama-3.2-1b --layers 4 --kv-dtype "$dtype" \
   --context 256,1k,4k --plan recompute,copy --out "$out/host.json"
 
+echo "== the wind tunnel beside the simulated run"
+"$build/kvroof" run ttft --device host:balance=h100-sxm --model tunnel-512 --kv-dtype "$dtype" \
+  --context 128,1280,2560,...,12800 --blocks-per-chunk 2 --out "$out/tunnel.json"
+PYTHONPATH=reports python3 -m kvroof_reports.tunnel "$out/h100-sxm.json" "$out/tunnel.json"
+
 PYTHONPATH=reports python3 -m kvroof_reports.measured "$out"

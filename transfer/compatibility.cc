@@ -69,18 +69,22 @@ CompatibilityRecord make_record(const ModelShape& shape, const KvLayout& kv,
   record.head_dim = kv.head_dim;
   record.rope_theta = shape.rope_theta;
   record.rope_scaling = shape.rope_scaling;
+  record.other_rope = shape.other_rope;
+  record.window = kv.window;
+  record.tensor_parallel_size = shape.ranks;
   return record;
 }
 
 std::vector<std::byte> encode(const CompatibilityRecord& record) {
   const auto& [format_version, model, revision, adapter, weights, kv_dtype, kv_scales, layout,
                order, block_tokens, chunk_tokens, layers, kv_heads, head_dim, window, rope_theta,
-               rope_scaling, tensor_parallel_rank, tensor_parallel_size, numerics, tenant_salt] =
-      record;
+               rope_scaling, other_rope, tensor_parallel_rank, tensor_parallel_size, numerics,
+               tenant_salt] = record;
   Encoder encoder;
   encoder.put_all(format_version, model, revision, adapter, weights, kv_dtype, kv_scales, layout,
                   order, block_tokens, chunk_tokens, layers, kv_heads, head_dim, window, rope_theta,
-                  rope_scaling, tensor_parallel_rank, tensor_parallel_size, numerics, tenant_salt);
+                  rope_scaling, other_rope, tensor_parallel_rank, tensor_parallel_size, numerics,
+                  tenant_salt);
   return encoder.take();
 }
 

@@ -39,6 +39,7 @@ struct CompatibilityRecord {
   std::uint32_t window = 0;  // attention window in tokens; 0: unlimited
   double rope_theta = 0;
   std::optional<RopeScaling> rope_scaling;
+  std::string other_rope;  // another way of stretching positions
   std::uint32_t tensor_parallel_rank = 0, tensor_parallel_size = 1;
   std::string numerics;     // attention kernel and accumulation mode, where results differ by it
   std::string tenant_salt;  // tenants with different salts share nothing

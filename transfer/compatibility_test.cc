@@ -46,6 +46,7 @@ const std::vector<std::pair<const char*, std::function<void(Record&)>>> kFlips =
     {"window", [](Record& r) { r.window = 4096; }},
     {"rope_theta", [](Record& r) { r.rope_theta = 500000; }},
     {"rope_scaling", [](Record& r) { r.rope_scaling.reset(); }},
+    {"other_rope", [](Record& r) { r.other_rope = "yarn"; }},
     {"tensor_parallel_rank", [](Record& r) { r.tensor_parallel_rank = 1; }},
     {"tensor_parallel_size", [](Record& r) { r.tensor_parallel_size = 2; }},
     {"numerics", [](Record& r) { r.numerics = "batch-invariant"; }},
@@ -56,7 +57,7 @@ const std::vector<std::pair<const char*, std::function<void(Record&)>>> kFlips =
     {"scaling.original_max_position",
      [](Record& r) { r.rope_scaling->original_max_position = 4096; }},
 };
-constexpr std::size_t kFields = 21, kScalingFields = 4;
+constexpr std::size_t kFields = 22, kScalingFields = 4;
 
 TEST(Compatibility, NoTwoRecordsThatDifferInAFieldShareADigest) {
   ASSERT_EQ(kFlips.size(), kFields + kScalingFields);
@@ -95,6 +96,9 @@ TEST(Compatibility, ShapeAndLayoutFillTheirFields) {
   shape.source = "s";
   shape.layers = 3, shape.kv_heads = 2, shape.head_dim = 8;
   shape.rope_theta = 7;
+  shape.other_rope = "yarn";
+  shape.ranks = 2;
+  shape.kinds.assign(3, {128, false});
   const KvLayout kv = make_kv_layout(shape, DType::f32, Layout::layer_first, 16, 10);
   const Record record = make_record(shape, kv, 4);
   EXPECT_EQ(record.model, "m");
@@ -106,6 +110,9 @@ TEST(Compatibility, ShapeAndLayoutFillTheirFields) {
   EXPECT_EQ(record.kv_heads, 2u);
   EXPECT_EQ(record.head_dim, 8u);
   EXPECT_EQ(record.rope_theta, 7);
+  EXPECT_EQ(record.other_rope, "yarn");
+  EXPECT_EQ(record.window, 128u);
+  EXPECT_EQ(record.tensor_parallel_size, 2u);
 }
 
 }  // namespace

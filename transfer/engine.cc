@@ -221,8 +221,11 @@ Status EngineImpl::check_visible(std::span<const ChunkKey> keys) const {
 Result<std::vector<Point>> EngineImpl::fences_for_read(std::span<const BlockId> blocks) {
   if (Status status = check_exist(blocks); !status.ok()) return status;
   std::vector<Point> points;
+  CopyNumber seen = 0;  // neighbours come with one copy as a rule
   for (const BlockId block : blocks) {
     const CopyNumber load = ledger_.last_load(block);
+    if (load == seen) continue;
+    seen = load;
     if (load == 0) continue;
     const Lane::State state = load_lane_.state(load);
     if (state == Lane::State::waiting) return still_waiting();

@@ -8,14 +8,16 @@
 
 namespace kvroof::host {
 
-// Hands out absolute deadlines: `bytes` that begin at `now` may have landed by the end of all that
-// was handed out before, or by now, plus bytes / rate. Lanes copy as fast as they can and then
-// sleep until theirs.
+// Hands out absolute deadlines, in the order in which lanes begin. Lanes copy as fast as they can
+// and then sleep until theirs.
 class Pacer {
  public:
   explicit Pacer(double bytes_per_second) : rate_(bytes_per_second) {}
 
-  Nanos deadline(Nanos now, std::uint64_t bytes);
+  // When `bytes` may have landed, which a lane turns to at `now`. What was `ready` before the link
+  // had carried everything handed out so far follows without a gap: a lane that woke up late has
+  // not made the link slower. On an idle link the time counts from now.
+  Nanos deadline(Nanos ready, Nanos now, std::uint64_t bytes);
 
  private:
   const double rate_;

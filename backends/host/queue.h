@@ -50,6 +50,7 @@ class HostQueue final : public Queue {
   struct Item {
     std::vector<Fence> fences;
     Body body;
+    Nanos ready{};  // nothing but earlier copies of this lane has kept it waiting since
   };
 
   Status take_in(const Work& work, Body& out) const;
@@ -63,11 +64,11 @@ class HostQueue final : public Queue {
 
   void run();
   Completion execute(Item& item, std::unique_lock<std::mutex>& lock);
-  Status await_fence(const Fence& fence, std::unique_lock<std::mutex>& lock);
+  Status await_fence(const Fence& fence, Item& item, std::unique_lock<std::mutex>& lock);
   Status hold(Gate gate, std::unique_lock<std::mutex>& lock);
-  Status perform(const Body& body) noexcept;
+  Status perform(const Item& item) noexcept;
   Status perform(const Run& run);
-  void copy(std::span<const Piece> pieces);
+  void copy(std::span<const Piece> pieces, Nanos ready);
   void announce(const Body& body);
 
   const QueueKind kind_;
@@ -76,6 +77,7 @@ class HostQueue final : public Queue {
   Ops& ops_;
   Pacer* const pacer_;
   CopyCrew crew_;
+  Nanos other_work_done_{};  // the last that was no copy; the lane thread's alone
 
   // Guarded by state_.mutex.
   std::shared_ptr<Timeline> timeline_ = std::make_shared<Timeline>();

@@ -184,11 +184,23 @@ TEST(PacedLink, CopiesTakeWhatTheRateAllowsAndNoLess) {
   EXPECT_GE(device->now() - begin, std::chrono::milliseconds(31));  // 3 MiB at 100 MB/s
 }
 
-TEST(PacedLink, LanesOfOneDirectionShareTheRate) {
-  Pacer pacer(1e9);
-  EXPECT_EQ(pacer.deadline(Nanos(100), 1000), Nanos(1100));
-  EXPECT_EQ(pacer.deadline(Nanos(200), 1000), Nanos(2100));
-  EXPECT_EQ(pacer.deadline(Nanos(5000), 500), Nanos(5500));
+TEST(PacedLink, TimeAtAGateDoesNotCount) {
+  const auto device = std::move(*open({"host", "", {{"link", "100MB/s"}}, ""}));
+  constexpr std::uint64_t kPaced = 1 << 20;
+  const auto near = std::move(*device->allocate({MemoryKind::device, kPaced}));
+  const auto far = std::move(*device->allocate({MemoryKind::pinned, kPaced}));
+  const auto lane = std::move(*device->open_queue(QueueKind::copy_in, Priority::normal));
+  const Region region{{far.get(), 0, kPaced}, {near.get(), 0, kPaced}};
+  const Point first{lane.get(), *lane->submit({{}, Regions{{&region, 1}}})};
+  ASSERT_TRUE(lane->submit({{}, Hold{1}}).ok());
+  const Point second{lane.get(), *lane->submit({{}, Regions{{&region, 1}}})};
+  ASSERT_TRUE(device->wait_any({&first, 1}, Nanos::max()).ok());
+  EXPECT_EQ(device->wait_any({}, device->now() + std::chrono::milliseconds(20)).code(),
+            Code::timeout);
+  const Nanos opened = device->now();
+  ASSERT_TRUE(device->open_gate(1).ok());
+  ASSERT_TRUE(device->wait_any({&second, 1}, Nanos::max()).ok());
+  EXPECT_GE(device->now() - opened, std::chrono::milliseconds(10));
 }
 
 TEST(PacedLink, WhatIsNoRateIsRefused) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "backends/sim/buffer.h"
 #include "backends/sim/device.h"
@@ -25,12 +26,30 @@ bool fits_direction(const Region& region, QueueKind kind) {
   return true;
 }
 
-Status check_span(const Span& span, const void* owner, const char* what) {
-  const auto* const buffer = dynamic_cast<const SimBuffer*>(span.buffer);
-  if (buffer == nullptr || buffer->owner() != owner) {
+// A submission names few buffers, again and again.
+class Owned {
+ public:
+  explicit Owned(const void* owner) : owner_(owner) {}
+
+  bool has(const Buffer* buffer) {
+    if (buffer == nullptr) return false;
+    if (buffer == last_ || buffer == before_) return true;
+    const auto* const simulated = dynamic_cast<const SimBuffer*>(buffer);
+    if (simulated == nullptr || simulated->owner() != owner_) return false;
+    before_ = std::exchange(last_, buffer);
+    return true;
+  }
+
+ private:
+  const void* owner_;
+  const Buffer *last_ = nullptr, *before_ = nullptr;
+};
+
+Status check_span(const Span& span, Owned& owned, const char* what) {
+  if (!owned.has(span.buffer)) {
     return invalid(std::string(what) + " must name a buffer of this device.");
   }
-  const std::uint64_t size = buffer->facts().bytes;
+  const std::uint64_t size = span.buffer->facts().bytes;
   if (span.offset > size || span.bytes > size - span.offset) {
     return invalid(std::string(what) + " reaches past the end of its buffer of " +
                    std::to_string(size) + " bytes.");
@@ -39,12 +58,12 @@ Status check_span(const Span& span, const void* owner, const char* what) {
   return {};
 }
 
-Status check_region(const Region& region, QueueKind kind, const void* owner) {
+Status check_region(const Region& region, QueueKind kind, Owned& owned) {
   if (region.source.bytes != region.destination.bytes) {
     return invalid("A region's source and destination must have equal bytes.");
   }
-  if (Status s = check_span(region.source, owner, "A region's source"); !s.ok()) return s;
-  if (Status s = check_span(region.destination, owner, "A region's destination"); !s.ok()) {
+  if (Status s = check_span(region.source, owned, "A region's source"); !s.ok()) return s;
+  if (Status s = check_span(region.destination, owned, "A region's destination"); !s.ok()) {
     return s;
   }
   if (!fits_direction(region, kind)) {
@@ -57,26 +76,30 @@ Status check(const Regions& regions, QueueKind kind, const void* owner) {
   if (regions.list.size() > kMaxRegions) {
     return invalid("A submission takes at most " + std::to_string(kMaxRegions) + " regions.");
   }
+  Owned owned(owner);
   for (const Region& region : regions.list) {
-    if (Status status = check_region(region, kind, owner); !status.ok()) return status;
+    if (Status status = check_region(region, kind, owned); !status.ok()) return status;
   }
   return {};
 }
 
-Status check(const Op& op, QueueKind kind, const void* owner) {
+Status check(const Op& op, QueueKind kind, Owned& owned) {
   if (kind != QueueKind::compute) return invalid("An op belongs on a compute queue.");
   if (Status status = check_op(op); !status.ok()) return status;
   const Operands operands = operands_of(op);
-  const auto foreign = [owner](const Span& span) {
-    if (span.buffer == nullptr) return false;  // check_op has refused it unless it may be absent
-    const auto* const buffer = dynamic_cast<const SimBuffer*>(span.buffer);
-    return buffer == nullptr || buffer->owner() != owner;
+  // check_op has refused what has no buffer, unless it may be absent.
+  const auto fits = [&owned](const Span& span) {
+    return span.buffer == nullptr || owned.has(span.buffer);
   };
-  if (std::ranges::none_of(operands.read, foreign) &&
-      std::ranges::none_of(operands.written, foreign)) {
+  if (std::ranges::all_of(operands.read, fits) && std::ranges::all_of(operands.written, fits)) {
     return {};
   }
   return invalid("An op's operands must lie in buffers of this device.");
+}
+
+Status check(const Op& op, QueueKind kind, const void* owner) {
+  Owned owned(owner);
+  return check(op, kind, owned);
 }
 
 bool moves_rows(const Op& op) {
@@ -85,15 +108,17 @@ bool moves_rows(const Op& op) {
 
 Status check(const OpRun& run, QueueKind kind, const void* owner) {
   if (run.ops.empty() || run.times == 0) return invalid("A run of ops needs at least one.");
+  Owned owned(owner);
   for (const Op& op : run.ops) {
     if (moves_rows(op)) return invalid("Gather and scatter are no part of a run of ops.");
-    if (Status status = check(op, kind, owner); !status.ok()) return status;
+    if (Status status = check(op, kind, owned); !status.ok()) return status;
   }
   return {};
 }
 
 Status check(const Fill& fill, QueueKind, const void* owner) {
-  return check_span(fill.span, owner, "A fill's span");
+  Owned owned(owner);
+  return check_span(fill.span, owned, "A fill's span");
 }
 
 Status check(const Hold&, QueueKind, const void*) { return {}; }

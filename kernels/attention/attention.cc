@@ -205,7 +205,7 @@ void AttentionKernel::run_streamed(const AttentionArgs& args, const TileKernels&
   const std::uint64_t own_words =
       tile_words + shape.words_of_keys(kKeyBlock) + shape.words_of_values(kKeyBlock);
   float* all = tiles_.at_least(own_words * static_cast<unsigned>(omp_get_max_threads()));
-#pragma omp parallel for schedule(dynamic)
+#pragma omp parallel for schedule(dynamic) if (args.kv.shape.kv_heads > 1)
   for (std::uint32_t head = 0; head < args.kv.shape.kv_heads; ++head) {
     float* own = all + own_words * static_cast<unsigned>(omp_get_thread_num());
     const PackedKv packed(own + tile_words, shape, kKeyBlock);

@@ -72,9 +72,26 @@ INSTANTIATE_TEST_SUITE_P(Shapes, RopeAppendTest,
                          ::testing::Combine(::testing::Values(RopeCase{1, 0, 1, 1, 2, 1},
                                                               RopeCase{5, 0, 4, 2, 8, 4},
                                                               RopeCase{33, 100'000, 8, 2, 64, 16},
-                                                              RopeCase{7, 29, 6, 3, 80, 64}),
+                                                              RopeCase{7, 29, 6, 3, 80, 64},
+                                                              RopeCase{700, 5, 4, 1, 32, 16}),
                                             ::testing::Values(DType::f32, DType::bf16),
                                             ::testing::Values(Order::nhd, Order::hnd)));
+
+TEST(RopeAppend, APositionHasTheSameBitsWhereverACallBegins) {
+  constexpr std::uint32_t kTokens = 40, kCut = 21, kDim = 16, kRow = 3 * kDim;
+  std::mt19937 random(2);
+  PagedFixture whole(DType::f32, Order::nhd, kTokens, 4, 1, kDim, random), cut = whole;
+  cut.view.cache = cut.cache.data();
+  cut.view.block_table = cut.table.data();
+  Tensor qkv = random_tensor(DType::f32, kTokens * kRow, random), same = qkv;
+  const std::vector<float> frequency{1, 0.7f, 0.5f, 0.3f, 0.1f, 0.03f, 0.01f, 0.003f};
+  ASSERT_TRUE(rope_append({qkv.data(), frequency.data(), whole.view, kTokens, 0, 1}).ok());
+  ASSERT_TRUE(rope_append({same.data(), frequency.data(), cut.view, kCut, 0, 1}).ok());
+  std::byte* const rest = same.data() + kCut * kRow * sizeof(float);
+  ASSERT_TRUE(rope_append({rest, frequency.data(), cut.view, kTokens - kCut, kCut, 1}).ok());
+  EXPECT_EQ(qkv.bytes, same.bytes);
+  EXPECT_EQ(whole.cache.bytes, cut.cache.bytes);
+}
 
 TEST(RopeAppend, ABlockOutsideTheCacheFailsAndWritesNothing) {
   std::mt19937 random(1);

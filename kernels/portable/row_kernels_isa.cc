@@ -46,13 +46,13 @@ void silu_multiply(const void* gate, const void* up, void* out, std::uint32_t wi
 
 template <class T>
 void rotate(const void* in, void* out, const float* cosine, const float* sine, std::uint32_t half) {
-  const T* from = static_cast<const T*>(in);
-  T* to = static_cast<T*>(out);
+  const T *const low = static_cast<const T*>(in), *const high = low + half;
+  T *const to_low = static_cast<T*>(out), *const to_high = to_low + half;
 #pragma omp simd
   for (std::uint32_t i = 0; i < half; ++i) {
-    const float low = to_float(from[i]), high = to_float(from[i + half]);
-    store(to[i], low * cosine[i] - high * sine[i]);
-    store(to[i + half], high * cosine[i] + low * sine[i]);
+    const float x = to_float(low[i]), y = to_float(high[i]);
+    store(to_low[i], x * cosine[i] - y * sine[i]);
+    store(to_high[i], y * cosine[i] + x * sine[i]);
   }
 }
 

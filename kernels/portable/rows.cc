@@ -9,6 +9,9 @@
 namespace kvroof {
 namespace {
 
+// Up to here one core is done before a team has woken.
+constexpr std::uint64_t kOneCoreBytes = 256 << 10;
+
 Status check_index(const RowMove& move) {
   for (std::uint32_t i = 0; i < move.rows; ++i) {
     const std::int32_t row = move.index[i];
@@ -24,7 +27,8 @@ Status check_index(const RowMove& move) {
 
 Status gather_rows(const RowMove& move) {
   if (Status status = check_index(move); !status.ok()) return status;
-#pragma omp parallel for schedule(static)
+  [[maybe_unused]] const bool many = move.rows * move.row_bytes > kOneCoreBytes;
+#pragma omp parallel for schedule(static) if (many)
   for (std::uint32_t i = 0; i < move.rows; ++i) {
     const auto from = static_cast<std::uint64_t>(move.index[i]);
     std::memcpy(move.out + i * move.row_bytes, move.source + from * move.row_bytes, move.row_bytes);

@@ -14,6 +14,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from kvroof_reports.load import load_record
+from kvroof_reports.series import series_of
+from kvroof_reports.tunnel import tunnel_of
+
 Row = tuple[str, str, str]
 
 
@@ -77,6 +81,21 @@ def host_rows(folder: Path) -> list[Row]:
     ]
 
 
+def tunnel_rows(folder: Path) -> list[Row]:
+    """Rows of the wind tunnel's run beside the simulated one."""
+    files = (folder / "h100-sxm.json", folder / "tunnel.json")
+    tunnel = tunnel_of([series for file in files for series in series_of(load_record(file))])
+    if not tunnel:
+        return []
+    off = {point.context: 100 * (point.deviation or 0.0) for point in tunnel.points}
+    long = [deviation for context, deviation in off.items() if context >= 10240]
+    what = "wind tunnel over the simulated H100, load and prefill alone"
+    return [
+        (f"{what}, 10K to 100K", f"{min(long):+.0f} to {max(long):+.0f} %", "± 15 %"),
+        (f"{what}, 1K", f"{off[1024]:+.0f} %", "± 25 %"),
+    ]
+
+
 def bench_rows(folder: Path) -> list[Row]:
     """Rows of the benchmark programs."""
     copies = [b["ratio"] for b in _benchmarks(folder / "host-copy.json")]
@@ -100,7 +119,8 @@ def bench_rows(folder: Path) -> list[Row]:
 
 def table(folder: Path) -> str:
     """Return the figures as a Markdown table."""
-    rows = headline_rows(folder) + hybrid_rows(folder) + host_rows(folder) + bench_rows(folder)
+    makers = (headline_rows, hybrid_rows, host_rows, tunnel_rows, bench_rows)
+    rows = [row for maker in makers for row in maker(folder)]
     lines = ["| what | measured | asked |", "|---|---|---|"]
     return "\n".join(lines + [f"| {a} | {b} | {c} |" for a, b, c in rows])
 

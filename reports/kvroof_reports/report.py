@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kvroof_reports import style
+from kvroof_reports import tunnel as wind
 from kvroof_reports.answer import Answer, answer
 from kvroof_reports.balance import comparison, measured_and_modelled
 from kvroof_reports.claim import GATES, checks_of
 from kvroof_reports.document import Block, Document, Picture, Section, picture
-from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context
+from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context, wind_tunnel
 from kvroof_reports.published import Published, load_published, published_for
 from kvroof_reports.rows import MODELLED, PLANS, Record
 from kvroof_reports.series import Series, series_of
@@ -22,6 +23,7 @@ from kvroof_reports.tables import (
     provenance_table,
     published_table,
     scaled_table,
+    tunnel_table,
 )
 from kvroof_reports.text import aside, join, seconds, standing, times, tokens
 
@@ -53,7 +55,12 @@ def build(records: Sequence[Record]) -> Document:
         _series_section(i + 1, series, _heading(series, every), published_for(series, known))
         for i, series in enumerate(every)
     ]
-    sections += [*_beside(every), *_missing(records), Section("How the numbers came about", _HOW)]
+    sections += [
+        *_beside(every),
+        *_wind_tunnel(every),
+        *_missing(records),
+        Section("How the numbers came about", _HOW),
+    ]
     sections += [_provenance(record) for record in records]
     return Document(_title(records), tuple(answers), tuple(sections))
 
@@ -186,6 +193,31 @@ def _beside(every: list[Series]) -> Iterator[Section]:
         "lacks FLOPs, loaded bytes or copy rate."
     )
     yield Section("The measured CPU beside the modelled accelerator", (sentence, drawn))
+
+
+def _wind_tunnel(every: list[Series]) -> Iterator[Section]:
+    tunnel = wind.tunnel_of(every)
+    if not tunnel:
+        return
+    found = [
+        f"{tokens(p.context)} tokens {times(p.simulated.value)} and {times(p.tunnel.value)}"
+        for p in tunnel.points
+        if p.simulated and p.tunnel
+    ]
+    drawn = picture(
+        "wind-tunnel",
+        wind_tunnel.draw(tunnel),
+        "Prefill time over load time against context, of the simulated machine and of the wind "
+        f"tunnel: {'; '.join(found)}.",
+        _caption(wind_tunnel.__doc__, None),
+    )
+    checks = [check for check in wind.checks_of(tunnel) if check.ran]
+    missed = [f"{c.what} is {c.found}, expected {c.expected}" for c in checks if not c.passed]
+    verdict = f"{len(checks) - len(missed)} of {len(checks)} gates that could be asked hold."
+    if missed:
+        verdict += f" These do not: {'; '.join(missed)}."
+    blocks = (wind.setting(tunnel), drawn, tunnel_table(tunnel), f"{verdict} {wind.GATES}")
+    yield Section("The wind tunnel beside the machine that it imitates", blocks)
 
 
 def _missing(records: Sequence[Record]) -> Iterator[Section]:

@@ -14,7 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from kvroof_reports.__main__ import main
-from kvroof_reports.testing import HOST, LLAMA_1B, PARAMS, crossover, document, pair, save, skipped
+from kvroof_reports.testing import (
+    HOST,
+    LLAMA_1B,
+    PARAMS,
+    TUNNEL,
+    TUNNEL_512,
+    alone,
+    crossover,
+    document,
+    pair,
+    save,
+    skipped,
+)
 
 GPU = [*pair(1024, 0.03, 0.015), *pair(10240, 0.26, 0.045), *pair(102400, 6.5, 0.31)]
 CPU_PARAMS = {**PARAMS, "kv_dtype": "f32", "layers": 4}
@@ -144,6 +156,24 @@ class TwoRunsTest(Reporting):
 
     def test_nothing_temporary_is_left(self) -> None:
         self.assertEqual([path.name for path in self.out.iterdir() if path.name[0] == "."], [])
+
+
+class WindTunnelTest(Reporting):
+    def test_a_tunnel_beside_its_machine_has_its_own_section(self) -> None:
+        with tempfile.TemporaryDirectory() as scratch:
+            self.folder = Path(scratch)
+            self.out = self.folder / "out"
+            machine = [*alone(1024, 8.0), *alone(10240, 9.6)]
+            own = [*alone(128, 9.0, basis="emulated"), *alone(1280, 8.0, basis="emulated")]
+            files = (
+                self.file("sim.json", machine),
+                self.file("tunnel.json", own, device=TUNNEL, model=TUNNEL_512),
+            )
+            self.assertEqual(self.report(*files), (0, ""))
+            self.assertIn("The wind tunnel beside the machine that it imitates", self.html())
+            self.assertIn("tunnel at 10K is 8.00x (-16.7 %), expected 9.60x ±15 %", self.html())
+            self.assertIn("speedup by context is not higher at 10K than before", self.html())
+            self.assertTrue(list(self.out.rglob("wind-tunnel.png")))
 
 
 class OtherRunsTest(Reporting):

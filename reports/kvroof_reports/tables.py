@@ -21,6 +21,7 @@ from kvroof_reports.text import (
     times,
     tokens,
 )
+from kvroof_reports.tunnel import HEAD, Tunnel, cells_of
 
 _Column = tuple[str, str, str, str]
 
@@ -175,6 +176,13 @@ def published_table(series: Series, published: Published) -> Table:
         tuple(rows),
         frozenset(),
     )
+
+
+def tunnel_table(tunnel: Tunnel) -> Table:
+    """Set a wind tunnel beside the simulated machine, context by context."""
+    rows = tuple(cells(*cells_of(point)) for point in tunnel.points)
+    caption = "Speedups of load and prefill alone; the last token's shares are of a copy's TTFT."
+    return Table(caption, HEAD, rows, frozenset())
 
 
 def _against(found: Metric | None, published: Interval) -> tuple[str, str, str]:

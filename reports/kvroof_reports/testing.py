@@ -50,6 +50,21 @@ LLAMA_8B = {
     "rope_theta": 500000.0,
 }
 LLAMA_1B = {**LLAMA_8B, "name": "llama-3.2-1b", "layers": 4, "full_layers": 16}
+TUNNEL_512 = {**LLAMA_8B, "name": "tunnel-512", "layers": 4}
+TUNNEL = {
+    **HOST,
+    "basis": "emulated",
+    "balance": {
+        "machine": "h100-sxm (modelled)",
+        "machine_model": "llama-3.1-8b",
+        "machine_context_tokens": 10240,
+        "context_tokens": 1280,
+        "pi": 9.64,
+        "pi_basis": "published",
+        "prefill": {"unit": "s", "median": 0.06, "samples_enough": True},
+        "link_rate": 421_000_000,
+    },
+}
 SYSTEM = {
     "cpu": "AMD EPYC 7B13",
     "sockets": 1,
@@ -119,6 +134,16 @@ def pair(
             },
         ),
     ]
+
+
+def alone(context: int, speedup: float, *, basis: str = "published") -> list[dict[str, Any]]:
+    """Return the two cases of a context, with prefill over load and the last token's share."""
+    cases = pair(context, speedup, 1.2, basis=basis)
+    cases[1]["metrics"] |= {
+        "speedup_alone": metric("ratio", speedup, 0.02),
+        "last_token_share": metric("ratio", 0.2, 0.02),
+    }
+    return cases
 
 
 def _ok(params: dict[str, Any], basis: str, metrics: dict[str, Any]) -> dict[str, Any]:

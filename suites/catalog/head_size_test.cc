@@ -35,6 +35,7 @@ Result<double> attention_seconds(std::string_view profile, std::uint32_t head_di
   op.tokens = kTokens;
   op.heads = kHeads;
   op.scale = 1;
+  op.dtype = DType::bf16;
   const auto ticket = queue->submit({{}, Op{op}});
   if (!ticket.ok()) return ticket.status();
   const Point end{queue.get(), *ticket};

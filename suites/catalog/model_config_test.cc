@@ -192,7 +192,26 @@ INSTANTIATE_TEST_SUITE_P(Each, Catalogue, testing::ValuesIn(kKnown), [](const au
   return name;
 });
 
-TEST(Catalogue, HoldsNothingUntested) { EXPECT_EQ(model_configs().size(), std::size(kKnown)); }
+// Attention's share of the FLOPs at `tokens`, up to a factor that all models have.
+double alpha(const ModelShape& s, double tokens) {
+  return s.layers * s.heads * s.head_dim * tokens / static_cast<double>(body_parameters(s));
+}
+
+TEST(Catalogue, TheTunnelsModelIsAsLlamaAtEightTimesTheContext) {
+  const auto tunnel = find_model("tunnel-512"), llama = find_model("llama-3.1-8b");
+  ASSERT_TRUE(tunnel.ok()) << tunnel.status().text;
+  for (const double n : {1024.0, 10240.0, 102400.0}) {
+    EXPECT_NEAR(alpha(*tunnel, n / 8) / alpha(*llama, n), 1, 0.01);
+  }
+  EXPECT_GE(8ull * tunnel->max_position, llama->max_position);
+  EXPECT_THAT(tunnel->source, HasSubstr("kvroof's own"));
+}
+
+constexpr std::size_t kOwn = 1;  // tunnel-512, which nobody has published
+
+TEST(Catalogue, HoldsNothingUntested) {
+  EXPECT_EQ(model_configs().size(), std::size(kKnown) + kOwn);
+}
 
 }  // namespace
 }  // namespace kvroof

@@ -23,7 +23,8 @@ struct ModelsOptions {
 struct RunOptions {
   std::vector<std::string> suites;
   std::string device, model, out;
-  std::string layers;  // as typed; empty: all
+  std::string layers;    // as typed; empty: all
+  std::string tp = "1";  // as typed
   bool resume = false, plan_only = false;
   bool json = false;                             // of plan_only
   std::string seed = "1", draws = "200";         // as typed

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "suites/catalog/model_config.h"
+#include "suites/command/open_balanced.h"
 #include "suites/command/open_named.h"
 #include "suites/command/suite_list.h"
 #include "suites/harness/grid_values.h"
@@ -19,6 +20,7 @@ namespace kvroof {
 namespace {
 
 constexpr std::uint64_t kMostDraws = 100'000;
+constexpr std::uint64_t kMostRanks = 1024;
 
 Status invalid(std::string text) { return {Code::invalid, std::move(text)}; }
 
@@ -78,11 +80,29 @@ Status read_model(const RunOptions& options, Job& job) {
   return {};
 }
 
+Status read_ranks(const RunOptions& options, Job& job) {
+  const auto ranks = parse_count(options.tp, 1, kMostRanks);
+  if (!ranks) return invalid(fmt::format("--tp: {}", ranks.status().text));
+  if (*ranks == 1) return {};
+  std::string odd;
+  auto part = shard(job.shape, static_cast<std::uint32_t>(*ranks), odd);
+  if (!part) {
+    return invalid(fmt::format("--tp: {} of {} can't be divided among {} devices: give a divisor",
+                               odd, job.shape.name, *ranks));
+  }
+  job.shape = std::move(*part);
+  return {};
+}
+
 Status read_device(const RunOptions& options, Job& job) {
-  auto device = open_named(options.device);
-  if (!device) return device.status();
-  job.device = std::move(*device);
   job.device_text = options.device;
+  if (job.shape.ranks > 1 && options.device.starts_with("sim:")) {
+    job.device_text = with_option(options.device, "ranks", std::to_string(job.shape.ranks));
+  }
+  auto opened = open_balanced(job.device_text, job.shape, job.groups, job.seed);
+  if (!opened) return opened.status();
+  job.device = std::move(opened->device);
+  job.balance = std::move(opened->balance);
   return {};
 }
 
@@ -119,7 +139,8 @@ Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchm
   if (Status e = check_modes(options); !e.ok()) return e;
   if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
   Job job;
-  for (const auto read : {read_suites, read_grid, read_seed, read_draws, read_model, read_device}) {
+  for (const auto read :
+       {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks, read_device}) {
     if (Status e = read(options, job); !e.ok()) return e;
   }
   return job;
@@ -133,6 +154,7 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
   header.seed = job.seed;
   header.system = system_json(read_system_info());
   header.device = device_json(job.device->info(), options.device);
+  if (job.balance) header.device["balance"] = to_json(*job.balance);
   header.model = model_json(job.shape, job.full_layers);
   Json suites = Json::array();
   for (const SuiteKind* suite : job.suites) suites.push_back(suite->name);

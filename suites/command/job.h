@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "suites/harness/grid.h"
 #include "suites/harness/record.h"
 #include "suites/harness/suite.h"
+#include "suites/tunnel/balance.h"
 
 namespace kvroof {
 
@@ -20,6 +22,7 @@ struct Job {
   std::vector<const SuiteKind*> suites;  // in the order given, none twice
   std::string device_text;               // as given to --device
   std::unique_ptr<Device> device;
+  std::optional<Balance> balance;  // of a wind tunnel
   ModelShape shape;
   std::uint32_t full_layers = 0;  // 0: the model runs whole
   std::uint64_t seed = 1;

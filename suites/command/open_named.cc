@@ -27,7 +27,7 @@ Result<std::string> profile_text(const std::string& name_or_path) {
   std::vector<std::string_view> names;
   for (const CatalogEntry& entry : device_profiles()) names.push_back(entry.name);
   return Status{Code::invalid,
-                fmt::format("--device: sim has no profile '{}', expected one of {}, or "
+                fmt::format("--device: no simulated device is called '{}', expected one of {}, or "
                             "the path of a profile's .json that can be read",
                             name_or_path, fmt::join(names, ", "))};
 }
@@ -48,8 +48,8 @@ Result<std::unique_ptr<Device>> open_named(const std::string& text) {
   return Status{why.code, fmt::format("{}: {}", spec->selector, why.text)};
 }
 
-std::string with_link(const std::string& text, const std::string& link) {
-  return text + (text.find_first_of(":,") == std::string::npos ? ':' : ',') + "link=" + link;
+std::string with_option(const std::string& text, const std::string& key, const std::string& value) {
+  return text + (text.find_first_of(":,") == std::string::npos ? ':' : ',') + key + "=" + value;
 }
 
 }  // namespace kvroof

@@ -11,7 +11,7 @@ namespace kvroof {
 // `invalid` for a text that names no device, profile or option; otherwise why it can't be opened.
 Result<std::unique_ptr<Device>> open_named(const std::string& text);
 
-// The text of the same device with another link: "sim:h100-sxm,link=pcie4x16".
-std::string with_link(const std::string& text, const std::string& link);
+// The text of the same device with one more option: "sim:h100-sxm,link=pcie4x16".
+std::string with_option(const std::string& text, const std::string& key, const std::string& value);
 
 }  // namespace kvroof

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "suites/command/crossover_table.h"
 #include "suites/command/params_text.h"
 #include "suites/harness/table.h"
 #include "suites/harness/wrap.h"
@@ -19,6 +20,7 @@ using Align = Table::Align;
 
 constexpr std::size_t kColumns = 80;     // of a terminal
 constexpr double kAboveCeiling = 1.005;  // a share; what is measured wavers
+constexpr std::size_t kMostReasons = 8;
 constexpr std::size_t kMostAnswers = 3;  // one series, three margins
 
 // Cases of one group, by plan.
@@ -124,7 +126,7 @@ std::string table_text(const std::vector<Group>& groups) {
   return text;
 }
 
-// One line a reason and plan, with the contexts that it holds for.
+// One line a reason and plan, with the contexts that it holds for; not too many.
 std::string not_ok_text(std::span<const Case> cases) {
   std::vector<std::pair<std::string, std::string>> reasons;  // reason, contexts
   for (const Case& one : cases) {
@@ -141,10 +143,13 @@ std::string not_ok_text(std::span<const Case> cases) {
     }
   }
   std::string text;
-  for (const auto& [why, contexts] : reasons) {
+  const std::size_t shown = std::min(reasons.size(), kMostReasons);
+  for (const auto& [why, contexts] : std::span(reasons).first(shown)) {
     text += wrap(fmt::format("{} [context {}]", why, contexts)) + '\n';
   }
-  return text;
+  if (shown == reasons.size()) return text;
+  return text + fmt::format("{} more reasons for cases that did not run are in the result file.\n",
+                            reasons.size() - shown);
 }
 
 std::string answer_text(const Answer& answer) {
@@ -167,6 +172,17 @@ std::string answer_text(const Answer& answer) {
 
 std::string_view kind_of(Basis basis) {
   return basis == Basis::measured || basis == Basis::emulated ? name(basis) : "modelled";
+}
+
+std::string answers_text(std::span<const Answer> answers) {
+  if (answers.size() > kMostAnswers) {
+    return fmt::format("{} crossovers are in the result file's answers.\n", answers.size());
+  }
+  std::string text;
+  for (const Answer& answer : answers) {
+    text += fmt::format("{}: {}\n", kind_of(answer.basis), answer_text(answer));
+  }
+  return text;
 }
 
 // The weakest of what was run: a link of the grid may be paced where the device itself is not.
@@ -219,15 +235,18 @@ bool has_draws(std::span<const Case> cases) {
   });
 }
 
-std::string heading_text(const ResultHeading& heading, std::span<const Case> cases) {
+std::string heading_text(const ResultHeading& heading, const char* title,
+                         std::span<const Case> cases) {
   const ModelShape& shape = heading.shape;
   const DeviceInfo& device = heading.device;
   const std::string layers = heading.full_layers == 0
                                  ? fmt::format("{}", shape.layers)
                                  : fmt::format("{} of {}", shape.layers, heading.full_layers);
-  std::string text = fmt::format("Time to first token, {}, {} layers", shape.name, layers);
+  std::string text = fmt::format("{}, {}, {} layers", title, shape.name, layers);
+  if (shape.ranks > 1) text += fmt::format(", one of {} ranks", shape.ranks);
   text += fmt::format("\non {}: {}", heading.spec, device.name);
   text += fmt::format("\nbasis {}", name(basis_of(device, cases)));
+  if (!heading.note.empty()) text += '\n' + wrap(heading.note);
   if (!device.virtual_time) return text + '\n';
   text += has_draws(cases) ? ": modelled, with 95 % of the draws" : ": modelled, no interval";
   if (!cases.empty()) {
@@ -238,21 +257,16 @@ std::string heading_text(const ResultHeading& heading, std::span<const Case> cas
 
 }  // namespace
 
-std::string result_text(const ResultHeading& heading, std::span<const Case> cases,
-                        std::span<const Answer> answers) {
-  std::string text = heading_text(heading, cases);
+std::string result_text(const ResultHeading& heading, std::string_view suite,
+                        std::span<const Case> cases, std::span<const Answer> answers) {
+  const bool crossover = suite == "crossover";
+  std::string text = heading_text(heading, crossover ? "Crossover" : "Time to first token", cases);
   if (cases.empty()) return text + "No case was run.\n";
-  text += table_text(group(cases));
+  text += crossover ? crossover_text(cases, answers) : table_text(group(cases));
   text += not_ok_text(cases);
   text += wide_text(cases);
   text += above_ceiling_text(cases);
-  if (answers.size() > kMostAnswers) {
-    return text + fmt::format("{} crossovers are in the result file's answers.\n", answers.size());
-  }
-  for (const Answer& answer : answers) {
-    text += fmt::format("{}: {}\n", kind_of(answer.basis), answer_text(answer));
-  }
-  return text;
+  return crossover ? text : text + answers_text(answers);
 }
 
 }  // namespace kvroof

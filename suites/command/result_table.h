@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "backends/api/device.h"
 #include "kernels/model/model_shape.h"
@@ -16,11 +17,13 @@ struct ResultHeading {
   const DeviceInfo& device;
   const ModelShape& shape;
   std::uint32_t full_layers;  // the model's own where `shape` was cut to fewer, else 0
+  std::string note;           // what else to say of the device; empty: nothing
 };
 
-// Fits 80 columns. One row a comparison group, in the order of `cases`; skipped, failed and
-// incorrect cases are listed with their reasons below, and so are figures above a ceiling.
-std::string result_text(const ResultHeading& heading, std::span<const Case> cases,
-                        std::span<const Answer> answers);
+// Of one suite; fits 80 columns. Suite ttft: one row a comparison group, in the order of `cases`;
+// crossover: its own table. Skipped, failed and incorrect cases are listed with their reasons
+// below, and so are figures above a ceiling.
+std::string result_text(const ResultHeading& heading, std::string_view suite,
+                        std::span<const Case> cases, std::span<const Answer> answers);
 
 }  // namespace kvroof

@@ -4,7 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "suites/command/commands.h"
 #include "suites/command/finished_run.h"
@@ -41,8 +43,14 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
   if (Status e = writer.finish(answers, utc_now()); !e.ok()) return fail(kBadUsage, e.text);
   const std::vector<Case> cases = runner.cases();
   if (show_table) {
-    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers};
-    fmt::print("{}", result_text(heading, cases, answers));
+    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers,
+                                job.balance ? text(*job.balance) : ""};
+    for (const SuiteKind* suite : job.suites) {
+      std::vector<Case> own;
+      std::ranges::copy_if(cases, std::back_inserter(own),
+                           [&](const Case& one) { return one.suite == suite->name; });
+      fmt::print("{}", result_text(heading, suite->name, own, suite->answers(own)));
+    }
     fmt::print("Result file: {}\n", options.out);
   }
   return exit_code(cases);

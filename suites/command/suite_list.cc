@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <vector>
 
+#include "suites/crossover/kind.h"
 #include "suites/ttft/kind.h"
 
 namespace kvroof {
 
 std::span<const SuiteKind> suite_list() {
-  static const SuiteKind kSuites[] = {ttft_kind()};
+  static const SuiteKind kSuites[] = {ttft_kind(), crossover_kind()};
   return kSuites;
 }
 

@@ -35,8 +35,9 @@ struct Metric {
   std::optional<Basis> basis;          // where it is not that of the case
 };
 
-constexpr std::string_view kUnits[] = {"s",      "bytes",  "bytes/s", "FLOP",    "FLOP/s", "ratio",
-                                       "tokens", "chunks", "blocks",  "regions", "count"};
+constexpr std::string_view kUnits[] = {"s",      "bytes",   "bytes/s", "FLOP",
+                                       "FLOP/s", "ratio",   "tokens",  "chunks",
+                                       "blocks", "regions", "count",   "FLOP/byte"};
 
 // `enough`: whether sampling reached its target. The interval is the bootstrap's.
 Metric measured_metric(std::string unit, std::vector<double> samples, bool enough);

@@ -54,6 +54,7 @@ class RestoreRun {
     }
     std::sort(ends.begin(), ends.end());
     result.ttft = ends.back();
+    result.scheduling = schedule_;
     result.ttft_median = ends[(ends.size() - 1) / 2];
     result.decode_steps = decode_steps_;
     result.outside_layers = s_.prefill->times().outside_layers + schedule_ + prepare_;

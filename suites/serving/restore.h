@@ -15,6 +15,7 @@ struct Restore {
   Nanos ttft_median{};  // over the batch
   Nanos load{};         // from the first copy's begin to the last one's end
   Nanos load_end{};     // from submission to the last copy's end
+  Nanos scheduling{};   // the serving engine's CPU time before the first request is computed
   Nanos front_end{};    // from submission to the end of the last front, what lies before the loads
   // What does not grow with layers: embedding, last norm and head, and the serving engine's CPU
   // time. Of the last request.

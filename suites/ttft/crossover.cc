@@ -32,10 +32,10 @@ Json series_params(const Case& one) {
   return params;
 }
 
-std::map<std::string, Series> collect(std::span<const Case> cases) {
+std::map<std::string, Series> collect(std::span<const Case> cases, std::string_view metric) {
   std::map<std::string, Series> all;
   for (const Case& one : cases) {
-    const Metric* speedup = find_metric(one, "speedup");
+    const Metric* speedup = find_metric(one, metric);
     if (one.outcome != Outcome::ok || !speedup) continue;
     const Json params = series_params(one);
     Series& series = all[params.dump()];
@@ -82,9 +82,9 @@ bool same_draws(const Series& series) {
       series.points, [draws](const Speedup& point) { return point.metric.draws.size() == draws; });
 }
 
-Answer answer(const Series& series, double margin) {
+Answer answer(const Series& series, std::string_view question, double margin) {
   Answer made;
-  made.question = "crossover";
+  made.question = question;
   made.params = series.params;
   made.params["margin"] = margin;
   made.basis = series.basis;
@@ -102,12 +102,17 @@ Answer answer(const Series& series, double margin) {
 
 }  // namespace
 
-std::vector<Answer> crossovers(std::span<const Case> cases) {
+std::vector<Answer> crossovers(std::span<const Case> cases, std::string_view question,
+                               std::string_view metric) {
   std::vector<Answer> answers;
-  for (const auto& [key, series] : collect(cases)) {
-    for (const double margin : kMargins) answers.push_back(answer(series, margin));
+  for (const auto& [key, series] : collect(cases, metric)) {
+    for (const double margin : kMargins) answers.push_back(answer(series, question, margin));
   }
   return answers;
+}
+
+std::vector<Answer> crossovers(std::span<const Case> cases) {
+  return crossovers(cases, "crossover", "speedup");
 }
 
 }  // namespace kvroof

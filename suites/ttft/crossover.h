@@ -2,6 +2,7 @@
 // From which context on is copying faster? Read off the cases of a run.
 #pragma once
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "suites/harness/record.h"
@@ -9,7 +10,11 @@
 namespace kvroof {
 
 // For each set of equal params but the context, and for margins 1, 1.1 and 2: the smallest context
-// tried from which on `speedup` is at least the margin at every larger one too.
+// tried from which on `metric` is at least the margin at every larger one too.
+std::vector<Answer> crossovers(std::span<const Case> cases, std::string_view question,
+                               std::string_view metric);
+
+// By `speedup`: the question "crossover".
 std::vector<Answer> crossovers(std::span<const Case> cases);
 
 }  // namespace kvroof

@@ -106,6 +106,10 @@ void add_load(const Session& s, const Ceilings& roofs, const GroupRun& run, cons
   to.count("regions_loaded", "regions", last.regions_loaded);
   if (last.bytes_loaded == 0) return;
   to.add("load_time", "s", [](const Restore& r) { return seconds(r.load); });
+  if (runs.plan == PlanKind::copy) {
+    to.add("last_token_share", "ratio",
+           [](const Restore& r) { return seconds(r.ttft - r.load_end) / seconds(r.ttft); });
+  }
   to.add("copy_bandwidth", "bytes/s", [&](const Restore& r) { return bytes / seconds(r.load); });
   to.add("link_share", "ratio",
          [&](const Restore& r) { return bytes / seconds(r.load) / roofs.link_in; });
@@ -175,6 +179,25 @@ void add_ratios(const GroupRun& run, std::vector<Case>& cases) {
   }
 }
 
+const PlanRuns* runs_of(PlanKind plan, const GroupRun& run) {
+  const auto found = std::ranges::find(run.plans, plan, &PlanRuns::plan);
+  return found == run.plans.end() ? nullptr : &*found;
+}
+
+// Recompute's prefill over copy's load, without what a serving engine and the last token add.
+void add_speedup_alone(const Session& s, const GroupRun& run, std::vector<Case>& cases) {
+  const PlanRuns* recompute = runs_of(PlanKind::recompute, run);
+  if (!recompute || !ttft_of(PlanKind::recompute, run, cases)) return;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Metric* load = find_metric(cases[i], "load_time");
+    if (run.plans[i].plan != PlanKind::copy || !load) continue;
+    const Metric prefill = PlanMetrics(s, *recompute, cases[i]).make("s", [](const Restore& r) {
+      return seconds(r.ttft - r.scheduling);
+    });
+    cases[i].metrics.emplace_back("speedup_alone", ratio_metric(prefill, *load));
+  }
+}
+
 }  // namespace
 
 void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
@@ -207,6 +230,7 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
     }
   }
   add_ratios(run, cases);
+  add_speedup_alone(s, run, cases);
 }
 
 }  // namespace kvroof

@@ -75,7 +75,7 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.host_tier_bytes = std::max<std::uint64_t>(restored, spec.blocks_per_chunk) * block_bytes;
   std::uint64_t moved = 0;
   for (const KvLayout& kv : layouts) moved += 2 * kv.cache_bytes();
-  spec.backed = !device_.info().virtual_time || moved <= kMovedBytes;
+  spec.backed = !device_.info().virtual_time || (options_.moves_data && moved <= kMovedBytes);
   return spec;
 }
 
@@ -149,7 +149,7 @@ Result<Ceilings> TtftSuite::ceilings(DType dtype) {
 
 Case TtftSuite::blank(const GridPoint& point, PlanKind plan) const {
   Case made;
-  made.suite = "ttft";
+  made.suite = options_.suite;
   made.params = case_params(point, plan);
   if (options_.full_layers > 0) made.params["layers"] = options_.shape.layers;
   made.params["data"] = own_spec(point).backed ? "on" : "off";

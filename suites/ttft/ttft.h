@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/api/device.h"
@@ -25,6 +26,9 @@ struct TtftOptions {
   std::uint32_t full_layers = 0;  // the model's own, where `shape` was cut to fewer; 0: it was not
   std::uint64_t seed = 1;
   Draws draws{};
+  std::string_view suite = "ttft";  // of the cases
+  // False: on a simulated device no case moves data, and none is verified.
+  bool moves_data = true;
 };
 
 class TtftSuite : public Suite {

@@ -33,6 +33,22 @@ TEST(TtftSuite, APlainRunIsOkAndReconcilesItsBytes) {
   EXPECT_EQ(cases[1].outcome, Outcome::ok) << cases[1].reason;
 }
 
+TEST(TtftSuite, ACopyStandsBesideThePrefillByItsLoadAlone) {
+  const auto device = open_simulator();
+  ComparisonGroup group = both_plans(1024);
+  group.point.serving_cost.first_step_seconds = 0.25;
+  const std::vector<Case> cases =
+      TtftSuite(*device, {.shape = small_model()}, {&group, 1}).run(group);
+  ASSERT_EQ(cases.size(), 2u);
+  const auto median = [&cases](int i, const char* name) {
+    return *find_metric(cases[i], name)->median;
+  };
+  const double load = median(1, "load_time");
+  EXPECT_NEAR(median(1, "speedup_alone"), (median(0, "ttft") - 0.25) / load, 1e-9);
+  EXPECT_NEAR(median(1, "last_token_share"), 1 - (0.25 + load) / median(1, "ttft"), 1e-5);
+  EXPECT_EQ(find_metric(cases[0], "speedup_alone"), nullptr);
+}
+
 // The load lane's tickets: four chunks while verifying, then four a sample.
 constexpr Ticket kLastOfVerification = 4, kFirstOfSample = 5;
 

@@ -39,6 +39,10 @@ def config(**changes: object) -> dict[str, object]:
         ("sim:h100-sxm,speed=9", 2, "speed"),
         ("host:frobnicate=1", 2, "frobnicate"),
         ("host:x", 2, "x"),
+        ("host:balance=nosuch", 2, "nosuch"),
+        ("host:balance=h100-sxm,link=5GB/s", 2, "link=5GB/s"),
+        ("host:balance=h100-sxm", 2, "tunnel-512"),  # with another model
+        ("sim:h100-sxm,balance=mi300x", 2, "balance"),
         ("host:1", 3, "1"),
         ("", 2, "empty"),
         ("cuda:0", 3, "cuda"),
@@ -82,6 +86,12 @@ def test_grid_values(refused, flag: str, value: str) -> None:
     words = ["run", "ttft", "--out", "out.json", *SIM, *LLAMA]
     sentence = refused(2, *words, flag, value)
     assert flag.removeprefix("--") in sentence
+
+
+def test_a_wind_tunnel_sets_its_link_itself(refused) -> None:
+    words = [*RUN, "--device", "host:balance=h100-sxm", "--model", "tunnel-512"]
+    assert "--link" in refused(2, *words, "--link", "5GB/s")
+    assert "--kv-dtype" in refused(2, *words, "--kv-dtype", "f32,bf16")
 
 
 def test_unknown_words(refused) -> None:

@@ -276,3 +276,22 @@ def test_a_paced_link_is_never_called_measured(run) -> None:
     assert done.returncode == 0, done.stderr
     assert "basis emulated" in done.stdout
     assert "measured" not in done.stdout
+
+
+def test_a_wind_tunnel_says_how_it_was_balanced(run, tmp_path: Path) -> None:
+    tunnel = ["run", "ttft", "--device", "host:balance=h100-sxm", "--model", "tunnel-512"]
+    options = ["--kv-dtype", "f32", "--context", "128,256", "--blocks-per-chunk", "2"]
+    done = run(*tunnel, *options, "--out", "tunnel.json")
+    assert done.returncode == 0, done.stderr
+    assert "basis emulated" in done.stdout
+    assert "link paced to" in done.stdout
+    record = load(tmp_path / "tunnel.json")
+    balance = record["device"]["balance"]
+    link_time = 1280 * 4096 / balance["link_rate"]  # 4 layers, K and V, 128 wide, 4 bytes
+    assert balance["prefill"]["median"] / link_time == pytest.approx(balance["pi"], rel=1e-3)
+    assert record["device"]["basis"] == "emulated"
+    assert record["device"]["peaks"]["link_in"] == balance["link_rate"]
+    for figures in metrics(record, "copy").values():
+        assert figures["copy_bandwidth"]["median"] <= 1.001 * balance["link_rate"]
+        assert figures["speedup_alone"]["ci95"]
+        assert 0 < figures["last_token_share"]["median"] < 1

@@ -11,10 +11,20 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from kvroof_reports import style
-from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context
+from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context, wind_tunnel
 from kvroof_reports.published import load_published
 from kvroof_reports.series import Series, series_of
-from kvroof_reports.testing import HOST, LLAMA_1B, pair, record, skipped
+from kvroof_reports.testing import (
+    HOST,
+    LLAMA_1B,
+    TUNNEL,
+    TUNNEL_512,
+    alone,
+    pair,
+    record,
+    skipped,
+)
+from kvroof_reports.tunnel import tunnel_of
 
 
 def series(cases: list[dict[str, Any]], **others: Any) -> Series:
@@ -79,8 +89,19 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(drawn(right)["host CPU, measured"], [2.0])
         self.assertEqual(drawn(right)["h100-sxm, modelled (basis: published)"], [2.0, 6.5])
 
+    def test_the_tunnel_stands_beside_what_it_imitates(self) -> None:
+        machine = series([*alone(1024, 8.0), *alone(10240, 9.6), *alone(20480, 11.0)])
+        own = [*alone(128, 9.0, basis="emulated"), *alone(1280, 9.5, basis="emulated")]
+        tunnel = tunnel_of([series(own, device=TUNNEL, model=TUNNEL_512), machine])
+        assert tunnel
+        left, right = wind_tunnel.draw(tunnel).axes
+        lines = drawn(left)
+        self.assertEqual([v for k, v in lines.items() if "tunnel-512" in k], [[9.0, 9.5]])
+        self.assertEqual([v for k, v in lines.items() if "llama-3.1-8b" in k], [[8.0, 9.6]])
+        self.assertEqual(len(drawn(right)), 2)
+
     def test_every_figure_says_what_it_is(self) -> None:
-        for module in (ttft_by_context, speedup_by_context, host_measured):
+        for module in (ttft_by_context, speedup_by_context, host_measured, wind_tunnel):
             self.assertGreater(len(module.__doc__ or ""), 80)
 
 

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/command/crossover_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "suites/harness/table.h"
+#include "suites/harness/wrap.h"
+
+namespace kvroof {
+namespace {
+
+using Align = Table::Align;
+
+constexpr double kMargins[] = {1, 1.1, 2};
+constexpr const char* kAxes[] = {"link",         "batch",       "live",
+                                 "kv_dtype",     "layout",      "copy",
+                                 "block_tokens", "pipeline",    "blocks_per_chunk",
+                                 "layers",       "serving_cost"};
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// "<1k": at every context tried; "~8k": inside the interval there.
+std::string cell(const Answer* answer) {
+  if (!answer) return "-";
+  if (!answer->context_tokens) return "none";
+  const std::string at = token_count(static_cast<std::uint64_t>(*answer->context_tokens));
+  switch (answer->verdict) {
+    case Verdict::below_smallest:
+      return "<" + at;
+    case Verdict::inside_interval:
+      return "~" + at;
+    default:
+      return at;
+  }
+}
+
+// Answers to `question` about plan `copy`, by their values of `axes` and the margin.
+class Answers {
+ public:
+  Answers(std::span<const Answer> all, std::string_view question) {
+    for (const Answer& one : all) {
+      if (one.question == question && one.params.value("plan", "") == "copy") own_.push_back(&one);
+    }
+  }
+
+  const Answer* find(const Json& params, double margin) const {
+    for (const Answer* one : own_) {
+      if (one->params.at("margin").get<double>() != margin) continue;
+      const bool same = std::ranges::all_of(params.items(), [&](const auto& item) {
+        return one->params.value(item.key(), Json()) == item.value();
+      });
+      if (same) return one;
+    }
+    return nullptr;
+  }
+
+  const std::vector<const Answer*>& own() const { return own_; }
+
+ private:
+  std::vector<const Answer*> own_;
+};
+
+// The params of `one` that `names` lists.
+Json pick(const Json& params, std::span<const std::string> names) {
+  Json picked = Json::object();
+  for (const std::string& name : names) picked[name] = params.value(name, Json());
+  return picked;
+}
+
+void add_margins(const Answers& answers, const Json& params, std::vector<std::string>& row) {
+  for (const double margin : kMargins) row.push_back(cell(answers.find(params, margin)));
+}
+
+void add_margin_columns(std::vector<Table::Column>& columns) {
+  for (const double margin : kMargins) columns.push_back({fmt::format("{}x", margin)});
+}
+
+// What closed forms differ by.
+const std::vector<std::string> kClosedAxes = {"link", "kv_dtype"};
+
+struct ClosedForm {
+  Json params;
+  double balance = 0;
+  std::map<std::uint64_t, std::pair<double, double>> by_context;  // FLOPs per KV byte, Pi
+};
+
+std::vector<ClosedForm> closed_forms(std::span<const Case> cases) {
+  std::vector<ClosedForm> forms;
+  for (const Case& one : cases) {
+    const Metric* pi = find_metric(one, "pi");
+    if (!pi) continue;
+    const Json params = pick(one.params, kClosedAxes);
+    auto form = std::ranges::find(forms, params, &ClosedForm::params);
+    if (form == forms.end()) form = forms.insert(form, {params, 0, {}});
+    form->balance = *find_metric(one, "machine_balance")->median;
+    form->by_context[one.params.at("context_tokens").get<std::uint64_t>()] = {
+        *find_metric(one, "flops_per_kv_byte")->median, *pi->median};
+  }
+  return forms;
+}
+
+std::string closed_text(std::span<const ClosedForm> forms, std::span<const Answer> all) {
+  const Answers answers(all, "crossover_closed_form");
+  std::vector<Table::Column> columns = {
+      {"link", Align::left}, {"KV", Align::left}, {"FLOP/link B"}, {"FLOP/KV B"}, {"Pi"}};
+  add_margin_columns(columns);
+  Table table(columns);
+  for (const ClosedForm& form : forms) {
+    const auto& [from, first] = *form.by_context.begin();
+    const auto& [to, last] = *form.by_context.rbegin();
+    std::vector<std::string> row = {
+        text_of(form.params["link"]), text_of(form.params["kv_dtype"]),
+        fmt::format("{:.0f}", form.balance),
+        fmt::format("{:.0f} to {:.0f}", first.first, last.first),
+        fmt::format("{} to {}", significant(first.second), significant(last.second))};
+    add_margins(answers, form.params, row);
+    table.add_row(std::move(row));
+  }
+  const auto& contexts = forms.front().by_context;
+  return wrap(fmt::format("Closed form, by the two roofs alone: copying is faster by a margin once "
+                          "Pi, FLOPs per KV byte over the machine's FLOPs per link byte, reaches "
+                          "it. From {} to {} tokens:",
+                          token_count(contexts.begin()->first),
+                          token_count(contexts.rbegin()->first))) +
+         "\n" + table.text();
+}
+
+std::vector<std::string> varying(const Answers& answers) {
+  std::vector<std::string> names;
+  for (const char* axis : kAxes) {
+    const Json first = answers.own().front()->params.value(axis, Json());
+    const bool same = std::ranges::all_of(
+        answers.own(), [&](const Answer* one) { return one->params.value(axis, Json()) == first; });
+    if (!same) names.emplace_back(axis);
+  }
+  return names;
+}
+
+std::string series_text(const Answers& answers) {
+  const std::vector<std::string> names = varying(answers);
+  std::vector<Table::Column> columns;
+  for (const std::string& name : names) columns.push_back({name, Align::left});
+  add_margin_columns(columns);
+  Table table(columns);
+  std::vector<Json> seen;
+  for (const Answer* one : answers.own()) {
+    const Json params = pick(one->params, names);
+    if (std::ranges::find(seen, params) != seen.end()) continue;
+    seen.push_back(params);
+    std::vector<std::string> row;
+    for (const std::string& name : names) row.push_back(text_of(params[name]));
+    add_margins(answers, params, row);
+    table.add_row(std::move(row));
+  }
+  return "Copying is faster by a margin from so many tokens up (< all tried, ~ inside the\n"
+         "interval, none in range):\n" +
+         table.text();
+}
+
+}  // namespace
+
+std::string crossover_text(std::span<const Case> cases, std::span<const Answer> answers) {
+  const std::vector<ClosedForm> forms = closed_forms(cases);
+  const Answers own(answers, "crossover");
+  if (forms.empty() || own.own().empty()) {
+    return "No crossover: that takes plans recompute and copy, both run.\n";
+  }
+  return closed_text(forms, answers) + series_text(own);
+}
+
+}  // namespace kvroof

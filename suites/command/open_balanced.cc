@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/command/open_balanced.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "backends/registry/registry.h"
+#include "suites/command/open_named.h"
+
+namespace kvroof {
+namespace {
+
+constexpr const char* kOption = "balance";
+
+Status check_run(const std::string& text, const ModelShape& shape,
+                 std::span<const ComparisonGroup> groups) {
+  if (!is_tunnel_model(shape)) {
+    return {Code::invalid, fmt::format("--model: {} imitates that machine with {} alone, not with "
+                                       "{}; use --model {}",
+                                       text, kTunnelModel, shape.name, kTunnelModel)};
+  }
+  const GridPoint& first = groups.front().point;
+  for (const ComparisonGroup& group : groups) {
+    if (group.point.link != "native") {
+      return {Code::invalid, fmt::format("--link: {} paces the link itself; leave --link {} out",
+                                         text, group.point.link)};
+    }
+    if (group.point.kv_dtype != first.kv_dtype) {
+      return {Code::invalid, fmt::format("--kv-dtype: {} sets one link rate for the whole run; "
+                                         "give one dtype",
+                                         text)};
+    }
+  }
+  return {};
+}
+
+// Where every case will be skipped, there is nothing to balance.
+bool computes(const DeviceInfo& info, DType dtype) {
+  return dtype == DType::f32 || (dtype == DType::bf16 && info.bf16_unavailable.empty());
+}
+
+Result<OpenedDevice> without_balance(Result<std::unique_ptr<Device>> device) {
+  if (!device) return device.status();
+  return OpenedDevice{std::move(*device), std::nullopt};
+}
+
+}  // namespace
+
+Result<OpenedDevice> open_balanced(const std::string& text, const ModelShape& shape,
+                                   std::span<const ComparisonGroup> groups, std::uint64_t seed) {
+  auto spec = parse_device(text);
+  if (!spec) return spec.status();
+  const auto option = spec->options.find(kOption);
+  if (spec->adapter != "host" || option == spec->options.end()) {
+    return without_balance(open_named(text));
+  }
+  if (spec->options.contains("link")) {
+    return Status{Code::invalid,
+                  fmt::format("--device: option balance sets the link's rate; leave link={} out",
+                              spec->options.at("link"))};
+  }
+  const auto machine = open_named("sim:" + option->second);
+  if (!machine) return machine.status();
+  if (Status e = check_run(text, shape, groups); !e.ok()) return e;
+  spec->options.erase(option);
+  auto host = open_device(*spec);
+  const DType dtype = groups.front().point.kv_dtype;
+  if (!host || !computes((*host)->info(), dtype)) return without_balance(std::move(host));
+  auto balance = find_balance(**machine, **host, shape, dtype, seed);
+  if (!balance) return Status{balance.code(), fmt::format("{}: {}", text, balance.status().text)};
+  host->reset();
+  spec->options["link"] = balance->link;
+  auto paced = without_balance(open_device(*spec));
+  if (paced) paced->balance = std::move(*balance);
+  return paced;
+}
+
+}  // namespace kvroof
