@@ -13,6 +13,7 @@
 #include "suites/command/suite_list.h"
 #include "suites/harness/grid_values.h"
 #include "suites/harness/provenance.h"
+#include "suites/harness/record_writer.h"
 #include "suites/harness/system_info.h"
 #include "suites/harness/wall_clock.h"
 
@@ -99,7 +100,8 @@ Status read_device(const RunOptions& options, Job& job) {
   if (job.shape.ranks > 1 && options.device.starts_with("sim:")) {
     job.device_text = with_option(options.device, "ranks", std::to_string(job.shape.ranks));
   }
-  auto opened = open_balanced(job.device_text, job.shape, job.groups, job.seed);
+  const Json recorded = options.resume ? RecordWriter::recorded_device(options.out) : Json();
+  auto opened = open_balanced(job.device_text, job.shape, job.groups, job.seed, recorded);
   if (!opened) return opened.status();
   job.device = std::move(opened->device);
   job.balance = std::move(opened->balance);

@@ -40,6 +40,10 @@ bool computes(const DeviceInfo& info, DType dtype) {
   return dtype == DType::f32 || (dtype == DType::bf16 && info.bf16_unavailable.empty());
 }
 
+bool was_balanced(const Json& recorded, const std::string& text) {
+  return recorded.is_object() && recorded.contains("balance") && recorded.value("spec", "") == text;
+}
+
 Result<OpenedDevice> without_balance(Result<std::unique_ptr<Device>> device) {
   if (!device) return device.status();
   return OpenedDevice{std::move(*device), std::nullopt};
@@ -48,7 +52,8 @@ Result<OpenedDevice> without_balance(Result<std::unique_ptr<Device>> device) {
 }  // namespace
 
 Result<OpenedDevice> open_balanced(const std::string& text, const ModelShape& shape,
-                                   std::span<const ComparisonGroup> groups, std::uint64_t seed) {
+                                   std::span<const ComparisonGroup> groups, std::uint64_t seed,
+                                   const Json& recorded) {
   auto spec = parse_device(text);
   if (!spec) return spec.status();
   const auto option = spec->options.find(kOption);
@@ -67,7 +72,8 @@ Result<OpenedDevice> open_balanced(const std::string& text, const ModelShape& sh
   auto host = open_device(*spec);
   const DType dtype = groups.front().point.kv_dtype;
   if (!host || !computes((*host)->info(), dtype)) return without_balance(std::move(host));
-  auto balance = find_balance(**machine, **host, shape, dtype, seed);
+  auto balance = was_balanced(recorded, text) ? parse_balance(recorded["balance"])
+                                              : find_balance(**machine, **host, shape, dtype, seed);
   if (!balance) return Status{balance.code(), fmt::format("{}: {}", text, balance.status().text)};
   host->reset();
   spec->options["link"] = balance->link;

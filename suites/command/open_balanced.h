@@ -20,7 +20,10 @@ struct OpenedDevice {
 
 // As open_named, and with option `balance` too, for which it simulates and measures. `invalid` as
 // well where the run is none that the wind tunnel can do: another model, links of its own.
+// `recorded`: the `device` of a run that goes on; its balance, where it was of the same text,
+// stays.
 Result<OpenedDevice> open_balanced(const std::string& text, const ModelShape& shape,
-                                   std::span<const ComparisonGroup> groups, std::uint64_t seed);
+                                   std::span<const ComparisonGroup> groups, std::uint64_t seed,
+                                   const Json& recorded);
 
 }  // namespace kvroof

@@ -23,7 +23,7 @@ std::optional<T> optional(const Json& json, const char* key) {
   return it == json.end() ? std::nullopt : std::optional<T>(it->template get<T>());
 }
 
-Metric parse_metric(const Json& json) {
+Metric metric_of(const Json& json) {
   Metric metric;
   metric.unit = json.at("unit").get<std::string>();
   metric.value = optional<std::uint64_t>(json, "value");
@@ -39,6 +39,18 @@ Metric parse_metric(const Json& json) {
 
 }  // namespace
 
+Result<Metric> parse_metric(const Json& json) try {
+  return metric_of(json);
+} catch (const Json::exception& error) {
+  return Status{Code::invalid, error.what()};
+}
+
+Result<Basis> parse_basis(const Json& json) try {
+  return by_name(json, Basis::datasheet);
+} catch (const Json::exception& error) {
+  return Status{Code::invalid, error.what()};
+}
+
 Result<Case> parse_case(const Json& json) try {
   Case one;
   one.suite = json.at("suite").get<std::string>();
@@ -47,7 +59,7 @@ Result<Case> parse_case(const Json& json) try {
   one.reason = json.at("reason").get<std::string>();
   one.basis = by_name(json.at("basis"), Basis::datasheet);
   for (const auto& [key, metric] : json.at("metrics").items()) {
-    one.metrics.emplace_back(key, parse_metric(metric));
+    one.metrics.emplace_back(key, metric_of(metric));
   }
   return one;
 } catch (const Json::exception& error) {

@@ -10,4 +10,9 @@ namespace kvroof {
 // does not have are passed over.
 Result<Case> parse_case(const Json& json);
 
+// The same of to_json(Metric).
+Result<Metric> parse_metric(const Json& json);
+
+Result<Basis> parse_basis(const Json& json);
+
 }  // namespace kvroof

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
+#include <string>
 #include <system_error>
 
 #include "suites/harness/durable_file.h"
 #include "suites/harness/locked_file.h"
 #include "suites/harness/record_check.h"
+#include "suites/harness/record_reader.h"
 #include "suites/harness/same_run.h"
 
 namespace kvroof {
@@ -117,6 +120,21 @@ bool RecordWriter::is_finished(const fs::path& file) {
   std::error_code error;
   const fs::path target = resolved(file);
   return fs::exists(target, error) && !fs::exists(target.string() + ".part", error);
+}
+
+Json RecordWriter::recorded_device(const fs::path& file) {
+  const fs::path target = resolved(file);
+  Json record;
+  if (is_finished(file)) {
+    const auto finished = read_record(target);
+    if (finished) record = *finished;
+  } else {
+    std::string header;
+    std::ifstream part(target.string() + ".part");
+    std::getline(part, header);
+    record = Json::parse(header, nullptr, false);
+  }
+  return record.is_object() ? record.value("device", Json()) : Json();
 }
 
 Result<RecordWriter> RecordWriter::resume(const fs::path& file, const RunHeader& header) {

@@ -27,6 +27,10 @@ class RecordWriter {
   // FILE is there and FILE.part is not.
   static bool is_finished(const std::filesystem::path& file);
 
+  // `device` of the header that resume() would go on with, or of the finished FILE; null where
+  // there is neither.
+  static Json recorded_device(const std::filesystem::path& file);
+
   // Goes on with the FILE.part that an interrupted run left: keeps its header and the comparison
   // groups that are wholly there, and takes a torn line and cases of other groups out of it. As
   // open() where there is no part, or none with a whole first line; notice() says which. `invalid`

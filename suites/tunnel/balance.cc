@@ -9,6 +9,7 @@
 #include "backends/registry/device_spec.h"
 #include "suites/catalog/model_config.h"
 #include "suites/harness/grid.h"
+#include "suites/harness/record_parse.h"
 #include "suites/harness/sampler.h"
 #include "suites/harness/table.h"
 #include "suites/serving/restore.h"
@@ -116,6 +117,23 @@ Json to_json(const Balance& balance) {
           {"pi_basis", name(balance.pi_basis)},
           {"prefill", to_json(balance.prefill)},
           {"link_rate", balance.link_rate}};
+}
+
+Result<Balance> parse_balance(const Json& json) try {
+  auto prefill = parse_metric(json.at("prefill"));
+  if (!prefill) return prefill.status();
+  const auto basis = parse_basis(json.at("pi_basis"));
+  if (!basis) return basis.status();
+  Balance balance;
+  balance.machine = json.at("machine").get<std::string>();
+  balance.pi = json.at("pi").get<double>();
+  balance.pi_basis = *basis;
+  balance.prefill = std::move(*prefill);
+  balance.link_rate = json.at("link_rate").get<double>();
+  balance.link = rate_option(balance.link_rate);
+  return balance;
+} catch (const Json::exception& error) {
+  return Status{Code::invalid, error.what()};
 }
 
 std::string text(const Balance& b) {

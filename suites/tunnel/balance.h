@@ -39,6 +39,9 @@ Result<Balance> find_balance(Device& machine, Device& host, const ModelShape& sh
 
 Json to_json(const Balance& balance);
 
+// What to_json() made; `invalid` names what is missing.
+Result<Balance> parse_balance(const Json& json);
+
 // One sentence for people.
 std::string text(const Balance& balance);
 

@@ -54,6 +54,17 @@ TEST(Balance, TheRateGivesTheHostThatPi) {
   }
 }
 
+TEST(Balance, ComesBackFromARecord) {
+  const auto large = machine(80e9), host = machine(1e9);
+  const auto found = balance(*large, *host);
+  ASSERT_TRUE(found.ok()) << found.status().text;
+  const auto back = parse_balance(to_json(*found));
+  ASSERT_TRUE(back.ok()) << back.status().text;
+  EXPECT_EQ(to_json(*back).dump(), to_json(*found).dump());
+  EXPECT_EQ(back->link, found->link);
+  EXPECT_FALSE(parse_balance(Json::object()).ok());
+}
+
 TEST(Balance, AFasterMachineHasALowerPiAndTheHostASlowerLink) {
   const auto large = machine(80e9), faster = machine(80e9, 200e12), host = machine(1e9);
   const auto slow = balance(*large, *host), fast = balance(*faster, *host);

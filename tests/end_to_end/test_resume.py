@@ -17,14 +17,14 @@ sys.path.insert(0, str(SOURCE / "results/schema"))
 check = pytest.importorskip("check")
 SCHEMA = json.loads((SOURCE / "results/schema/v1.json").read_text())
 
-# Groups that share a session, a batch, a link that is opened anew, and plans that are skipped.
+# Two suites, groups that share a session, a batch, a link that is opened anew, and plans that are skipped.
 GRID = [
-    *("run", "ttft", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b"),
+    *("run", "ttft", "crossover", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b"),
     *("--context", "128,10k,12k,20k", "--batch", "1,2", "--link", "native,pcie4x16"),
-    *("--plan", "recompute,copy,hybrid", "--serving-cost", "vllm", "--draws", "100"),
+    *("--plan", "recompute,copy,hybrid", "--serving-cost", "vllm", "--draws", "50"),
     *("--out", "out.json"),
 ]
-CASES = 4 * 2 * 2 * 3
+CASES = 2 * 4 * 2 * 2 * 3
 SMALL = [
     *("run", "ttft", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b"),
     *("--context", "1k,2k,3k", "--draws", "20", "--out", "out.json"),
@@ -118,16 +118,21 @@ def test_kills_at_any_time_change_nothing(run, tmp_path: Path, capsys) -> None:
         )
 
 
+def killed_behind_line(words: list[str], folder: Path, lines: int) -> Path:
+    """Run kvroof until its part has so many lines and kill it; return the part."""
+    part = folder / "out.json.part"
+    with subprocess.Popen([str(KVROOF), *words], cwd=folder, stderr=subprocess.DEVNULL) as process:
+        while not part.exists() or part.read_text().count("\n") < lines:
+            assert process.poll() is None
+            time.sleep(0.001)
+        process.kill()
+    return part
+
+
 def interrupted(run, tmp_path: Path, lines: int) -> Path:
     """Leave the part of a small run as if it had ended after so many lines; return it."""
     longer = [word.replace("3k", "3k,...,100k") for word in SMALL]
-    with subprocess.Popen(
-        [str(KVROOF), *longer], cwd=tmp_path, stderr=subprocess.DEVNULL
-    ) as process:
-        part = tmp_path / "out.json.part"
-        while not part.exists() or part.read_text().count("\n") < lines:
-            assert process.poll() is None
-        process.kill()
+    part = killed_behind_line(longer, tmp_path, lines)
     header, *cases = part.read_text().split("\n")
     fixed = json.loads(header)
     fixed["part"]["grid"]["context_tokens"] = [1024, 2048, 3072]
@@ -185,6 +190,20 @@ def test_other_builds_and_profiles_are_refused(refused, run, tmp_path: Path) -> 
         node[path[-1]] = "other"
         part.write_text("\n".join([json.dumps(changed), *rest]))
         assert said in refused(2, *SMALL, "--resume")
+
+
+def test_a_wind_tunnel_keeps_its_balance(run, tmp_path: Path) -> None:
+    """Measured anew, the link's rate would be another one for the rest of the cases."""
+    words = ["run", "ttft", "--device", "host:balance=h100-sxm", "--model", "tunnel-512"]
+    words += ["--kv-dtype", "f32", "--context", "256,512,768", "--out", "out.json"]
+    part = killed_behind_line(words, tmp_path, 3)
+    balance = json.loads(part.read_text().split("\n")[0])["device"]["balance"]
+    done = run(*words, "--resume")
+    assert done.returncode == 0, done.stderr
+    record = json.loads((tmp_path / "out.json").read_text())
+    assert record["device"]["balance"] == balance
+    assert [case["outcome"] for case in record["cases"]] == ["ok"] * 6
+    assert "nothing is run" in run(*words, "--resume").stdout
 
 
 def test_parts_that_are_none_are_refused(refused, tmp_path: Path) -> None:
