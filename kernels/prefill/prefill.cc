@@ -131,8 +131,11 @@ class OpPrefill final : public Prefill {
 
 std::string not_computed(const ModelShape& s) {
   const auto windowed = [](const LayerKind& kind) { return kind.window > 0; };
+  if (s.ranks > 1) {
+    return "this build prices tensor parallelism on a simulated device and does not compute it: "
+           "use --tp 1";
+  }
   const char* what = nullptr;
-  if (s.ranks > 1) what = "tensor parallelism";
   if (s.qk_norm) what = "norms over the heads of q and k";
   if (!s.other_rope.empty()) what = "rotary positions of another scaling";
   if (s.outer_norms) what = "norms behind its layers";

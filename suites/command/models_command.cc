@@ -31,10 +31,9 @@ double attention_flops_per_token(const ModelShape& s, std::uint64_t context) {
 }
 
 // A region is a block in block_first; in layer_first K or V of one layer of it, or its latents.
+// Layers with a window have blocks of their own: these are the others'.
 std::uint64_t region_bytes(const ModelShape& s, DType dtype, Layout layout) {
-  const std::uint64_t block = kBlockTokens * kv_bytes_per_token(s, dtype);
-  if (layout == Layout::block_first) return block;
-  return block / (s.latent ? s.layers : 2ull * s.layers);
+  return make_kv_layout(s, dtype, layout, kBlockTokens, 1).region_bytes();
 }
 
 Json all_region_bytes(const ModelShape& s) {
