@@ -73,6 +73,107 @@ TEST_F(SimPrice, AttentionTakesItsFlopsOrItsKv) {
   EXPECT_DOUBLE_EQ(seconds(p, op), 2.0 * 100'000 * 2 * 64 * 2 / 1e12);
 }
 
+TEST_F(SimPrice, AWindowBoundsPairsAndKv) {
+  const Profile p = profile();
+  Attention op{};
+  op.tokens = 1000;
+  op.heads = 8;
+  op.kv.kv_heads = 2;
+  op.kv.head_dim = 64;
+  op.dtype = op.kv.dtype = DType::bf16;
+  op.window = 72;  // and a tile of 128 keys that its edge cuts
+  const double pairs = 200.0 * 201 / 2 + 800 * 200;
+  EXPECT_DOUBLE_EQ(seconds(p, op), 4.0 * 8 * 64 * pairs / 100e12);
+  op.past = 99'999;
+  op.tokens = 1;
+  op.window = 20'000;
+  EXPECT_DOUBLE_EQ(seconds(p, op), 2.0 * 20'001 * 2 * 64 * 2 / 1e12) << "K and V that are seen";
+}
+
+TEST_F(SimPrice, ANarrowerCacheIsReadFaster) {
+  const Profile p = profile();
+  Attention op{};
+  op.tokens = 1;
+  op.past = 99'999;
+  op.heads = 8;
+  op.kv.kv_heads = 2;
+  op.kv.head_dim = 64;
+  op.dtype = DType::bf16;
+  op.kv.dtype = DType::fp8;
+  EXPECT_DOUBLE_EQ(seconds(p, op), 2.0 * 100'000 * 2 * 64 / 1e12);
+  nlohmann::json json = nlohmann::json::parse(test_profile());
+  nlohmann::json shape = {{"heads", 8}, {"kv_heads", 2}, {"head_dim", 64}};
+  shape["latency"] = json["copy"]["dma"]["in"];
+  shape["latency"]["unit"] = "s";
+  shape["latency"]["points"] = {{100, 1e-3}};
+  json["compute"]["bf16"]["attention"] = {{"shapes", {shape}}};
+  const Profile table = profile(json.dump());
+  EXPECT_EQ(Pricer(table).price(Op{op}).code(), Code::unsupported) << "only bf16 KV is known";
+  json["compute"]["bf16"]["attention"]["shapes"][0]["kv_dtype"] = "fp8";
+  EXPECT_TRUE(Pricer(profile(json.dump())).price(Op{op}).ok());
+}
+
+TEST_F(SimPrice, ExpertsTakeTheirFlopsAndEachTouchedOnesWeights) {
+  const Profile p = profile();
+  MixtureOfExperts op{};
+  op.tokens = 4000, op.hidden = 1000, op.width = 500, op.experts = 8, op.active = 2;
+  op.dtype = DType::bf16;
+  const double rows = 8000, products = 2 * rows * 3 * 500 * 1000 / 50e12;
+  const double between = 3 * rows * 500 * 2 / 1e12, sum = (rows + 4000) * 1000 * 2 / 1e12;
+  EXPECT_NEAR(seconds(p, op), products + between + sum, 1e-12);
+  op.add = true;  // reads what was there
+  EXPECT_NEAR(seconds(p, op), products + between + sum + 4000 * 1000 * 2 / 1e12, 1e-12);
+  op.add = false;
+  op.tokens = 1;  // two experts' weights, and hardly anything else
+  const double weights = 2 * 3 * 500 * 1000 * 2 / 1e12;
+  EXPECT_NEAR(seconds(p, op), weights, 0.01 * weights);
+}
+
+TEST_F(SimPrice, LatentsAreExpandedForManyTokensAndAbsorbedForFew) {
+  const Profile p = profile();
+  MlaAttention op{};
+  op.tokens = 4096, op.heads = 16;
+  op.kv_rank = 512, op.nope_dim = 128, op.rope_dim = 64, op.v_dim = 128;
+  op.kv.kv_heads = 1, op.kv.head_dim = 576;
+  op.dtype = op.kv.dtype = DType::bf16;
+  const double append = 2.0 * 4096 * (16 * 64 + 576) * 2 / 1e12;
+  const double expansion = 2.0 * 4096 * 16 * 256 * 512 / 100e12;
+  const double pairs = 4096.0 * 4097 / 2;
+  EXPECT_NEAR(seconds(p, op), append + expansion + 2 * 16 * 320 * pairs / 50e12, 1e-12);
+  op.past = 100'000;
+  op.tokens = 1;  // latents are read as they are
+  const double read = 100'001.0 * 576 * 2 / 1e12;
+  EXPECT_NEAR(seconds(p, op), read, 0.1 * read);
+}
+
+TEST_F(SimPrice, AnAllReduceGoesRoundTheRing) {
+  AllReduce op{};
+  op.tokens = 1000, op.width = 4096, op.ranks = 4, op.dtype = DType::bf16;
+  EXPECT_DOUBLE_EQ(seconds(profile(), op), 2 * 0.75 * 1000 * 4096 * 2 / 50e9 + 1e-5);
+  op.ranks = 1;
+  EXPECT_EQ(seconds(profile(), op), 0);
+}
+
+TEST_F(SimPrice, WhatAProfileLeavesOutIsRefusedByName) {
+  nlohmann::json json = nlohmann::json::parse(test_profile());
+  json.erase("peer");
+  json["compute"]["bf16"].erase("experts");
+  json["compute"]["bf16"].erase("latent_attention");
+  const Profile p = profile(json.dump());
+  const auto refusal = [&](const Op& op) { return Pricer(p).price(op).status(); };
+  AllReduce sum{};
+  sum.ranks = 2;
+  MixtureOfExperts experts{};
+  MlaAttention latent{};
+  experts.dtype = latent.dtype = DType::bf16;
+  for (const auto& [status, key] : {std::pair{refusal(sum), "peer"},
+                                    {refusal(experts), "experts"},
+                                    {refusal(latent), "latent attention"}}) {
+    EXPECT_EQ(status.code, Code::unsupported);
+    EXPECT_NE(status.text.find(key), std::string::npos) << status.text;
+  }
+}
+
 TEST_F(SimPrice, MemoryOpsTakeTheirBytes) {
   const Profile p = profile();
   Norm norm{};

@@ -26,7 +26,11 @@ Json curve(double bytes_per_second) {
 
 Json compute() {
   const Json full = {{"efficiency", value(1, "1")}};
-  return {{"peak", value(100e12, "FLOP/s")}, {"gemm", full}, {"attention", full}};
+  return {{"peak", value(100e12, "FLOP/s")},
+          {"gemm", full},
+          {"attention", full},
+          {"experts", value(0.5, "1")},
+          {"latent_attention", value(0.5, "1")}};
 }
 
 }  // namespace
@@ -56,7 +60,8 @@ std::string test_profile() {
       {"link", link},
       {"derates", {{"gemm", one}, {"attention", one}, {"memory", one}, {"copy", one}}},
       {"copy", {{"dma", copies}, {"batch", copies}, {"kernel", copies}}},
-      {"compute", {{"f32", compute()}, {"bf16", compute()}}}};
+      {"compute", {{"f32", compute()}, {"bf16", compute()}}},
+      {"peer", {{"rate", value(50e9, "B/s")}, {"latency", value(1e-5, "s")}}}};
   return profile.dump();
 }
 

@@ -131,6 +131,63 @@ TEST(ModelShape, ALatentIsAllThatIsKept) {
   EXPECT_EQ(kv_bytes_per_token(with_latent(5), DType::bf16), 3 * (6 + 2) * 2);
 }
 
+TEST(ModelShape, ARankHoldsItsPart) {
+  std::string why;
+  const auto part = shard(llama_8b(), 4, why);
+  ASSERT_TRUE(part);
+  EXPECT_EQ(4 * kv_bytes_per_token(*part, DType::bf16),
+            kv_bytes_per_token(llama_8b(), DType::bf16));
+  EXPECT_EQ(4 * body_parameters(*part), body_parameters(llama_8b()));
+  EXPECT_DOUBLE_EQ(4 * prefill_flops(*part, 7, 100), prefill_flops(llama_8b(), 7, 100));
+  const auto sixteen = shard(llama_8b(), 16, why);  // more ranks than KV heads: each holds one
+  ASSERT_TRUE(sixteen);
+  EXPECT_EQ(sixteen->kv_heads, 1u);
+  EXPECT_EQ(8 * kv_bytes_per_token(*sixteen, DType::bf16),
+            kv_bytes_per_token(llama_8b(), DType::bf16));
+}
+
+TEST(ModelShape, ARankHoldsLatentsWhole) {
+  ModelShape s = with_latent(5);
+  s.heads = 4, s.intermediate = 8, s.experts->intermediate = 6;
+  std::string why;
+  const auto part = shard(s, 2, why);
+  ASSERT_TRUE(part) << why;
+  EXPECT_EQ(kv_bytes_per_token(*part, DType::bf16), kv_bytes_per_token(s, DType::bf16));
+  EXPECT_EQ(part->heads, 2u);
+  EXPECT_EQ(part->experts->intermediate, 3u);
+}
+
+TEST(ModelShape, WhatDoesNotDivideIsNamed) {
+  std::string why;
+  EXPECT_FALSE(shard(llama_8b(), 3, why));
+  EXPECT_EQ(why, "query heads (32)");
+  ModelShape s = llama_8b();
+  s.kv_heads = 10, s.heads = 40;
+  EXPECT_FALSE(shard(s, 8, why));
+  EXPECT_EQ(why, "KV heads (10)");
+  s = llama_8b();
+  s.intermediate = 14338;
+  EXPECT_FALSE(shard(s, 4, why));
+  EXPECT_EQ(why, "feed-forward width (14338)");
+}
+
+TEST(KvGroups, LayersOfAWindowAreOneGroup) {
+  const auto groups = kv_groups(with_windows_and_biases());
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(groups[0].window, 0u);
+  EXPECT_EQ(groups[0].layers, std::vector<std::uint32_t>{1});
+  EXPECT_EQ(groups[1].window, 3u);
+  EXPECT_EQ(groups[1].layers, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(kv_groups(tiny()).size(), 1u);
+}
+
+TEST(KvLayout, ALatentIsOnePlane) {
+  const KvLayout kv = make_kv_layout(with_latent(5), DType::bf16, Layout::layer_first, 4, 5);
+  EXPECT_EQ(kv.regions_per_block(), 3u);
+  EXPECT_EQ(kv.block_bytes(), 4 * kv_bytes_per_token(with_latent(5), DType::bf16));
+  EXPECT_EQ(kv.paged(1).k_offset, kv.paged(1).v_offset);
+}
+
 TEST(ModelShape, StepsAddUpToTheWhole) {
   EXPECT_DOUBLE_EQ(prefill_flops(tiny(), 0, 11),
                    prefill_flops(tiny(), 0, 4) + prefill_flops(tiny(), 4, 7));

@@ -48,8 +48,8 @@ class PrefillOnSim : public testing::Test {
     config.shape = shape;
     std::uint64_t cache_bytes = 0;
     for (const KvGroup& group : kv_groups(shape)) {
-      config.kv.push_back(make_kv_layout(shape, group, DType::bf16, Layout::block_first,
-                                         kBlockTokens, kBlocks));
+      config.kv.push_back(
+          make_kv_layout(shape, group, DType::bf16, Layout::block_first, kBlockTokens, kBlocks));
       cache_bytes = std::max(cache_bytes, config.kv.back().cache_bytes());
     }
     groups_ = config.kv.size();
@@ -231,6 +231,80 @@ TEST_F(PrefillOnSim, HeadNormsArePriced) {
   const Run normed = run(*prefill, {request(0, 100, 0)});
   EXPECT_EQ(normed.ops, plain.ops + shape.layers);
   EXPECT_GT(normed.seconds(), plain.seconds());
+}
+
+ModelShape mixed() {
+  ModelShape shape = small();
+  shape.layers = 4;
+  shape.experts = Experts{.total = 8, .active = 2, .shared = 1, .intermediate = 64};
+  shape.kinds = {{0, false}, {64, true}, {0, true}, {64, true}};
+  shape.qk_norm = shape.outer_norms = shape.sinks = true;
+  shape.biases = {true, true, true};
+  return shape;
+}
+
+ModelShape with_latents() {
+  ModelShape shape = small();
+  shape.kv_heads = shape.heads;
+  shape.latent =
+      LatentAttention{.q_rank = 96, .kv_rank = 128, .nope_dim = 32, .rope_dim = 16, .v_dim = 32};
+  shape.ranks = 2;
+  return shape;
+}
+
+TEST_F(PrefillOnSim, LayersOfAKindStandForOneAnother) {
+  for (ModelShape shape : {mixed(), with_latents()}) {
+    shape.hidden = 2048, shape.intermediate = 4096;  // longer than submitting them one by one
+    double seconds[2];
+    for (const bool op_by_op : {false, true}) {
+      last_ = 0;
+      auto prefill = make(shape, 256, op_by_op);
+      seconds[op_by_op ? 1 : 0] = run(*prefill, {request(0, 300, 0), request(40, 5, 1)}).seconds();
+    }
+    EXPECT_GT(seconds[0], 0);
+    EXPECT_NEAR(seconds[0], seconds[1], 1e-6) << "nanoseconds an op, and the first submission";
+  }
+}
+
+TEST_F(PrefillOnSim, WeightsAreAllOfTheParameters) {
+  for (const ModelShape& shape : {small(), mixed(), with_latents()}) {
+    const std::uint64_t bytes = prefill_weight_bytes(shape, DType::bf16);
+    const std::uint64_t exact = 2 * total_parameters(shape);
+    EXPECT_GE(bytes + 2 * shape.layers * shape.head_dim, exact);
+    EXPECT_LE(bytes, exact + 256ull * 16 * (shape.layers + 1)) << "but for alignment";
+  }
+}
+
+// The products with weights take the FLOPs of P and the head: latents' expansion is attention's.
+TEST_F(PrefillOnSim, ProductsAreThoseOfTheParameters) {
+  constexpr std::uint32_t kTokens = 1000;
+  for (const ModelShape& shape : {small(), with_latents()}) {
+    last_ = 0;
+    auto prefill = make(shape, kTokens);
+    const Run ran = run(*prefill, {request(0, kTokens, -1)});
+    std::uint64_t products = body_parameters(shape);
+    if (const auto& a = shape.latent) {
+      products -= std::uint64_t{shape.layers} * shape.heads * (a->nope_dim + a->v_dim) * a->kv_rank;
+    }
+    const double seconds = std::chrono::duration<double>(ran.times.by_op[0]).count();
+    const double flops = 2.0 * static_cast<double>(products) * kTokens;
+    EXPECT_NEAR(seconds * 100e12, flops, 0.01 * flops);
+  }
+}
+
+TEST_F(PrefillOnSim, RidersArePartOfEveryStep) {
+  auto prefill = make(small(), 256);
+  const Run alone = run(*prefill, {request(0, 500, 0)});
+  const std::vector<PrefillRequest> one{request(0, 500, 0)},
+      riders{request(100, 1, 1), request(200, 1, 2)};
+  const auto ticket = prefill->submit(one, {}, nullptr, riders);
+  ASSERT_TRUE(ticket.ok()) << ticket.status().text;
+  ASSERT_TRUE(prefill->finish(*ticket).ok());
+  // In two steps: append and attention a layer and rider, embedding, norm and head.
+  const Ticket added = *ticket - last_ - alone.ops;
+  EXPECT_EQ(added, 2 * (2 * (2 * small().layers + 1 + 1)) + 1) << "heads of neighbours are one";
+  const std::vector<PrefillRequest> crowd(256, request(0, 1, -1));
+  EXPECT_EQ(prefill->submit(one, {}, nullptr, crowd).code(), Code::invalid);
 }
 
 TEST(StepPlan, PacksInOrderAndCutsWhatIsTooLong) {

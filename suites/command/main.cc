@@ -76,7 +76,7 @@ Command run_command(CLI::App& root, RunOptions& to) {
   app->add_flag("--plan-only", to.plan_only, "Only say what would run, how much and how long");
   app->add_flag("--json", to.json, "With --plan-only: an object instead of text");
   app->add_option("--layers", to.layers, "Run only this many of the model's layers");
-  app->add_option("--tp", to.tp, "Tensor-parallel devices; figures are one's (simulated)")
+  app->add_option("--tp", to.tp, "Tensor-parallel devices; figures are of one")
       ->capture_default_str();
   app->add_option("--seed", to.seed, "Of weights, tokens, block order and sampling")
       ->capture_default_str();

@@ -2,6 +2,7 @@
 #include "suites/command/result_table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -20,7 +21,7 @@ using Align = Table::Align;
 
 constexpr std::size_t kColumns = 80;     // of a terminal
 constexpr double kAboveCeiling = 1.005;  // a share; what is measured wavers
-constexpr std::size_t kMostReasons = 8;
+constexpr std::size_t kMostReasons = 4;
 constexpr std::size_t kMostAnswers = 3;  // one series, three margins
 
 // Cases of one group, by plan.
@@ -126,26 +127,32 @@ std::string table_text(const std::vector<Group>& groups) {
   return text;
 }
 
-// One line a reason and plan, with the contexts that it holds for; not too many.
+void add_once(std::vector<std::string>& to, std::string text) {
+  if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
+}
+
+// One line a reason, with the plans and contexts that it holds for; not too many.
 std::string not_ok_text(std::span<const Case> cases) {
-  std::vector<std::pair<std::string, std::string>> reasons;  // reason, contexts
+  struct Reason {
+    std::string outcome, why;
+    std::vector<std::string> plans, contexts;
+  };
+  std::vector<Reason> reasons;
   for (const Case& one : cases) {
     if (one.outcome == Outcome::ok) continue;
-    const std::string why = fmt::format("{} ({}): {}", name(one.outcome),
-                                        one.params.at("plan").get<std::string>(), one.reason);
-    const std::string context = token_count(one.params.at("context_tokens").get<std::uint64_t>());
-    auto it = reasons.begin();
-    while (it != reasons.end() && it->first != why) ++it;
+    auto it = std::ranges::find(reasons, one.reason, &Reason::why);
     if (it == reasons.end()) {
-      reasons.emplace_back(why, context);
-    } else {
-      it->second += ", " + context;
+      it = reasons.insert(it, {std::string(name(one.outcome)), one.reason, {}, {}});
     }
+    add_once(it->plans, one.params.at("plan").get<std::string>());
+    add_once(it->contexts, token_count(one.params.at("context_tokens").get<std::uint64_t>()));
   }
   std::string text;
   const std::size_t shown = std::min(reasons.size(), kMostReasons);
-  for (const auto& [why, contexts] : std::span(reasons).first(shown)) {
-    text += wrap(fmt::format("{} [context {}]", why, contexts)) + '\n';
+  for (const Reason& each : std::span(reasons).first(shown)) {
+    text += wrap(fmt::format("{} ({}): {} [context {}]", each.outcome, fmt::join(each.plans, ", "),
+                             each.why, fmt::join(each.contexts, ", "))) +
+            '\n';
   }
   if (shown == reasons.size()) return text;
   return text + fmt::format("{} more reasons for cases that did not run are in the result file.\n",

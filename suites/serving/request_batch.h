@@ -14,6 +14,7 @@ namespace kvroof {
 // Chunks of each request, counted from its start.
 struct ChunkRange {
   std::uint32_t first = 0, count = 0;
+  bool operator==(const ChunkRange&) const = default;
 };
 
 // A request's place in the cache of one group of layers.

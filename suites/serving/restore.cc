@@ -123,12 +123,12 @@ class RestoreRun {
       const auto blocks = blocks_of(s_, request, needed(group), group);
       Engine& engine = *s_.engines[group];
       // The lane is in order: while its last copy waits, it is not worth asking for the others.
-      if (engine.fences_for_read(blocks.last(1)).code() == Code::busy) return false;
+      const auto last = engine.fences_for_read(blocks.last(1));
+      if (last.code() == Code::busy || (last && decodes() && !last->empty())) return false;
       const auto load = engine.fences_for_read(blocks);
       if (load.code() == Code::busy) return false;
       // Where a copy has failed already, nothing is worth waiting for: the pass will be repeated.
       if (!load && load.code() != Code::failed) return load.status();
-      if (load && decodes() && !load->empty()) return false;
       if (load) fences.insert(fences.end(), load->begin(), load->end());
     }
     if (Status e = submit_rest(forwards_, past_after(s_, batch_, range_), fences); !e.ok())

@@ -32,18 +32,21 @@ Json series_params(const Case& one) {
   return params;
 }
 
-std::map<std::string, Series> collect(std::span<const Case> cases, std::string_view metric) {
-  std::map<std::string, Series> all;
+// In the order in which they come up.
+std::vector<Series> collect(std::span<const Case> cases, std::string_view metric) {
+  std::vector<Series> all;
+  std::map<std::string, std::size_t> places;
   for (const Case& one : cases) {
     const Metric* speedup = find_metric(one, metric);
     if (one.outcome != Outcome::ok || !speedup) continue;
     const Json params = series_params(one);
-    Series& series = all[params.dump()];
-    series.params = params;
+    const auto [place, is_new] = places.emplace(params.dump(), all.size());
+    if (is_new) all.push_back({params, Basis::measured, {}});
+    Series& series = all[place->second];
     series.basis = std::max(series.basis, one.basis);
     series.points.push_back({one.params.at("context_tokens").get<std::uint64_t>(), *speedup});
   }
-  for (auto& [key, series] : all) {
+  for (Series& series : all) {
     std::sort(series.points.begin(), series.points.end(),
               [](const Speedup& a, const Speedup& b) { return a.context < b.context; });
   }
@@ -105,7 +108,7 @@ Answer answer(const Series& series, std::string_view question, double margin) {
 std::vector<Answer> crossovers(std::span<const Case> cases, std::string_view question,
                                std::string_view metric) {
   std::vector<Answer> answers;
-  for (const auto& [key, series] : collect(cases, metric)) {
+  for (const Series& series : collect(cases, metric)) {
     for (const double margin : kMargins) answers.push_back(answer(series, question, margin));
   }
   return answers;

@@ -80,9 +80,15 @@ bool all_ok(const GroupRun& run) {
   return std::ranges::all_of(run.plans, [](const PlanRuns& runs) { return runs.status.ok(); });
 }
 
-// Each plan once more, with what it loads as chosen without a draw.
+// Each plan once more, with what it loads as chosen without a draw. Plans that load the same are
+// one.
 Status run_once_drawn(Session& s, const ServingCost& cost, GroupRun& run) {
   for (PlanRuns& runs : run.plans) {
+    const PlanRuns& first = *std::ranges::find(run.plans, runs.loaded, &PlanRuns::loaded);
+    if (&first != &runs) {
+      runs.drawn.push_back(first.drawn.back());
+      continue;
+    }
     const auto done = restore(s, run.batch, runs.loaded, cost);
     if (!done) return done.status();
     runs.drawn.push_back(*done);
