@@ -17,7 +17,7 @@ sys.path.insert(0, str(SOURCE / "results/schema"))
 check = pytest.importorskip("check")
 SCHEMA = json.loads((SOURCE / "results/schema/v1.json").read_text())
 
-# Two suites, groups that share a session, a batch, a link that is opened anew, and plans that are skipped.
+# Two suites; groups that share a session, links that are opened anew, plans that are skipped.
 GRID = [
     *("run", "ttft", "crossover", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b"),
     *("--context", "128,10k,12k,20k", "--batch", "1,2", "--link", "native,pcie4x16"),
