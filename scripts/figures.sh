@@ -47,8 +47,9 @@ rate=$(PYTHONPATH=reports python3 -m kvroof_reports.equal_link "$out/hybrid-host
   --kv-dtype "$dtype" --context 4k --plan recompute,copy,hybrid --out "$out/hybrid-host.json"
 PYTHONPATH=reports python3 -m kvroof_reports.hybrid "$out/hybrid-host.json"
 
+# A team that has waited for 20 us without work is parked: at 128 tokens waking it is most of an op.
 echo "== the wind tunnel beside the simulated run"
-"$build/kvroof" run ttft --device host:balance=h100-sxm --model tunnel-512 --kv-dtype "$dtype" \
+GOMP_SPINCOUNT=20000 "$build/kvroof" run ttft --device host:balance=h100-sxm --model tunnel-512 --kv-dtype "$dtype" \
   --context 128,1280,2560,...,12800 --blocks-per-chunk 2 --out "$out/tunnel.json"
 PYTHONPATH=reports python3 -m kvroof_reports.tunnel "$out/h100-sxm.json" "$out/tunnel.json"
 

@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 #include <set>
@@ -74,6 +75,10 @@ void read_cpu(const fs::path& root, SystemInfo& info) {
     if (flags.contains(one)) info.isa.emplace_back(one);
   }
   if (x86) info.virtualised = flags.contains("hypervisor");
+  for (const char* name : {"OMP_NUM_THREADS", "OMP_WAIT_POLICY", "OMP_PROC_BIND", "OMP_PLACES",
+                           "GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "ONEDNN_MAX_CPU_ISA"}) {
+    if (const char* value = std::getenv(name)) info.threading[name] = value;
+  }
   info.governor =
       first_line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "not exposed");
 }
@@ -149,6 +154,7 @@ Json system_json(const SystemInfo& info) {
                {"numa_node_bytes", info.numa_node_bytes},
                {"kernel", info.kernel},
                {"distribution", info.distribution},
+               {"threading", info.threading},
                {"governor", info.governor},
                {"transparent_huge_pages", info.transparent_huge_pages},
                {"huge_page_bytes", info.huge_page_bytes},

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct SystemInfo {
   std::uint64_t memory_bytes = 0;
   std::vector<std::uint64_t> numa_node_bytes;  // one entry a node
   std::string kernel, distribution;
+  std::map<std::string, std::string> threading;       // variables that steer OpenMP and oneDNN
   std::string governor;                               // "not exposed" where the kernel offers none
   std::string transparent_huge_pages;                 // always, madvise or never
   std::uint64_t huge_page_bytes = 0, huge_pages = 0;  // the hugetlb pool of the default size
