@@ -60,11 +60,16 @@ def load_record(path: Path) -> Record:
         device=device.object(),
         model=model.object(),
         cases=tuple(_case(case) for case in root["cases"].elements()),
-        crossovers=tuple(
-            _crossover(answer)
-            for answer in root["answers"].elements()
-            if answer["question"].text() == "crossover"
-        ),
+        crossovers=_crossovers(root, "crossover"),
+        closed_forms=_crossovers(root, "crossover_closed_form"),
+    )
+
+
+def _crossovers(root: Node, question: str) -> tuple[Crossover, ...]:
+    return tuple(
+        _crossover(answer)
+        for answer in root["answers"].elements()
+        if answer["question"].text() == question
     )
 
 

@@ -11,12 +11,20 @@ from kvroof_reports.answer import Answer, answer
 from kvroof_reports.balance import comparison, measured_and_modelled
 from kvroof_reports.claim import GATES, checks_of
 from kvroof_reports.document import Block, Document, Picture, Section, picture
-from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context, wind_tunnel
+from kvroof_reports.figures import (
+    crossover_by_batch_and_link,
+    host_measured,
+    speedup_by_context,
+    ttft_by_context,
+    two_roofs,
+    wind_tunnel,
+)
 from kvroof_reports.published import Published, load_published, published_for
 from kvroof_reports.rows import MODELLED, PLANS, Record
 from kvroof_reports.series import Series, series_of
 from kvroof_reports.tables import (
     case_table,
+    closed_form_table,
     crossover_table,
     missing_table,
     profile_table,
@@ -56,6 +64,8 @@ def build(records: Sequence[Record]) -> Document:
         for i, series in enumerate(every)
     ]
     sections += [
+        *_crossovers(records),
+        *_two_roofs(records),
         *_beside(every),
         *_wind_tunnel(every),
         *_missing(records),
@@ -78,7 +88,21 @@ def _answers(record: Record, group: list[Series]) -> list[Answer]:
         f"Is it cheaper to copy KV of {record.model_name} from host memory or to recompute it on "
         f"{record.device_name} ({aside(basis)})?"
     )
+    if record.closed_forms:
+        return [Answer(asked, _crossover_answer(record), "")]
     return [Answer(asked, f"No answer: {record.path.name} holds no case of the ttft suite.", "")]
+
+
+def _crossover_answer(record: Record) -> str:
+    """Count the verdicts of plan copy at margin 1."""
+    own = [c for c in record.crossovers if c.margin == 1 and c.params.get("plan") == "copy"]
+    always = sum(c.verdict == "below_smallest" for c in own)
+    never = sum(c.verdict == "none_in_range" for c in own)
+    return (
+        f"Of {len(own)} combinations of batch, live sequences, dtype and link, copying is faster "
+        f"at every context tried in {always}, at none in {never}, and from some context up in "
+        f"{len(own) - always - never} ({record.path.name}, {standing(own[0].basis)})."
+    )
 
 
 def _heading(series: Series, every: Sequence[Series]) -> str:
@@ -193,6 +217,44 @@ def _beside(every: list[Series]) -> Iterator[Section]:
         "lacks FLOPs, loaded bytes or copy rate."
     )
     yield Section("The measured CPU beside the modelled accelerator", (sentence, drawn))
+
+
+def _crossovers(records: Sequence[Record]) -> Iterator[Section]:
+    for i, record in enumerate(records):
+        if not record.closed_forms:
+            continue
+        drawn = picture(
+            f"crossover-{i + 1}",
+            crossover_by_batch_and_link.draw(record),
+            f"From which context on copying is faster, {record.model_name} on "
+            f"{record.device_name}. {_crossover_answer(record)}",
+            _caption(crossover_by_batch_and_link.__doc__, None),
+        )
+        said = (
+            "The closed form holds the FLOPs of recomputing a byte of KV against the FLOPs that "
+            "the machine does while its link moves a byte; their quotient Pi is the speedup if "
+            "nothing but the two roofs counted."
+        )
+        title = f"Crossover of {record.model_name} on {record.device_name}, {record.path.name}"
+        yield Section(title, (said, closed_form_table(record), drawn))
+
+
+def _two_roofs(records: Sequence[Record]) -> Iterator[Section]:
+    counts = [
+        (plan, sum(len(two_roofs.cases_under(r, plan, (rate,))) for r in records))
+        for plan, rate in (("recompute", "compute_ceiling"), ("copy", "link_ceiling"))
+    ]
+    if not all(count for _, count in counts):
+        return
+    drawn = picture(
+        "two-roofs",
+        two_roofs.draw(records),
+        "The two roofs with "
+        + " and ".join(f"{count} cases of {plan}" for plan, count in counts)
+        + " under them.",
+        _caption(two_roofs.__doc__, None),
+    )
+    yield Section("The two roofs", (drawn,))
 
 
 def _wind_tunnel(every: list[Series]) -> Iterator[Section]:

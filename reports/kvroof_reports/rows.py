@@ -82,6 +82,7 @@ class Record:
     model: Mapping[str, Any]
     cases: tuple[Case, ...]
     crossovers: tuple[Crossover, ...] = ()
+    closed_forms: tuple[Crossover, ...] = ()  # by the two roofs alone
 
     @property
     def device_name(self) -> str:

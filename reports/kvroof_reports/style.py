@@ -107,6 +107,21 @@ def legend_below(axes: Axes) -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(0, -0.16), borderaxespad=0)
 
 
+def legend_at_foot(figure: Figure, axes: Iterable[Axes], columns: int = 1) -> None:
+    """Put one legend for all axes, each label once, on a strip of its own below them."""
+    entries = {}
+    for each in axes:
+        handles, labels = each.get_legend_handles_labels()
+        entries |= dict(zip(labels, handles, strict=True))
+    strip = 0.3 + 0.22 * -(-len(entries) // columns)  # inches
+    height = figure.get_figheight() + strip
+    figure.set_figheight(height)
+    figure.get_layout_engine().set(rect=(0, strip / height, 1, 1 - strip / height))
+    figure.legend(
+        list(entries.values()), list(entries), loc="lower left", ncols=columns, borderaxespad=0.6
+    )
+
+
 def _log_axis(axes: Axes, formatter: FuncFormatter) -> None:
     axes.set_yscale("log")
     low, high = axes.get_ylim()

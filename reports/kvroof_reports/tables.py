@@ -92,6 +92,31 @@ def crossover_table(series: Series) -> Table | None:
     return Table(caption, head, rows, frozenset({1, 3, 4})) if rows else None
 
 
+def closed_form_table(record: Record) -> Table:
+    """Return the machine's balance, FLOPs per KV byte and Pi, a row a link and dtype."""
+    found: dict[tuple[str, str], list[Case]] = {}
+    for case in record.cases:
+        if case.outcome == "ok" and "pi" in case.metrics:
+            key = (str(case.params["link"]), str(case.params["kv_dtype"]))
+            found.setdefault(key, []).append(case)
+    rows = []
+    for (link, dtype), cases in found.items():
+        first, last = (pick(cases, key=_context) for pick in (min, max))
+        pair = [
+            f"{first.value(name):,.3g} to {last.value(name):,.3g}"
+            for name in ("flops_per_kv_byte", "pi")
+        ]
+        span = f"{tokens(_context(first))} to {tokens(_context(last))}"
+        rows.append(cells(link, dtype, f"{first.value('machine_balance'):,.0f}", span, *pair))
+    head = ("link", "KV dtype", "FLOPs per link byte", "tokens", "FLOPs per KV byte", "Pi")
+    caption = "The closed form: from the shortest to the longest context that ran."
+    return Table(caption, head, tuple(rows), frozenset({0, 1, 3}))
+
+
+def _context(case: Case) -> int:
+    return int(case.params["context_tokens"])
+
+
 def _present(series: Series, columns: tuple[_Column, ...]) -> list[_Column]:
     ok = [case for case in series.cases if case.outcome == "ok"]
     return [c for c in columns if any(k.params["plan"] == c[1] and c[2] in k.metrics for k in ok)]

@@ -11,8 +11,17 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from kvroof_reports import style
-from kvroof_reports.figures import host_measured, speedup_by_context, ttft_by_context, wind_tunnel
+from kvroof_reports.figures import (
+    crossover_by_batch_and_link,
+    host_measured,
+    speedup_by_context,
+    ttft_by_context,
+    two_roofs,
+    wind_tunnel,
+)
+from kvroof_reports.load import load_record
 from kvroof_reports.published import load_published
+from kvroof_reports.rows import Record
 from kvroof_reports.series import Series, series_of
 from kvroof_reports.testing import (
     HOST,
@@ -20,8 +29,11 @@ from kvroof_reports.testing import (
     TUNNEL,
     TUNNEL_512,
     alone,
+    crossover,
+    document,
     pair,
     record,
+    save,
     skipped,
 )
 from kvroof_reports.tunnel import tunnel_of
@@ -82,6 +94,38 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(drawn(axes)["kvroof, modelled (basis: published)"], [2.0, 6.5])
         labels = [str(text.get_text()) for text in axes.get_legend().get_texts()]
         self.assertIn("published claim, 2x to 22x", labels)
+
+    def test_cases_stand_under_both_roofs(self) -> None:
+        cases = pair(1024, 0.04, 0.02)
+        cases[0]["metrics"]["compute_ceiling"] = {"unit": "FLOP/s", "median": 9e14}
+        cases[1]["metrics"]["link_ceiling"] = {"unit": "bytes/s", "median": 6e10}
+        with tempfile.TemporaryDirectory() as folder:
+            left, right = two_roofs.draw([record(cases, Path(folder))]).axes
+        for axes, rate, roof in ((left, 14e9 * 1024 / 0.04, 9e14), (right, 2**27 / 0.02, 6e10)):
+            (heights,) = drawn(axes).values()
+            self.assertAlmostEqual(heights[0] / rate, 1)
+            self.assertEqual(list(axes.get_lines()[-1].get_ydata()), [roof, roof])
+
+    def test_a_crossover_that_is_no_context_is_drawn_as_none(self) -> None:
+        found = [crossover(1, 1024, "below_smallest"), crossover(2, None, "none_in_range")]
+        closed = {**crossover(1, 10240, "found"), "question": "crossover_closed_form"}
+        axes = crossover_by_batch_and_link.draw(self.concluded([*found, closed])).axes[0]
+        marks = {
+            str(line.get_marker()): line.get_xdata()[0]
+            for line in axes.get_lines()
+            if len(line.get_xdata())
+        }
+        self.assertEqual(marks["<"], 1024)
+        self.assertGreater(marks["x"], 10240)
+        self.assertEqual(marks["|"], 10240)
+        self.assertEqual([t.get_text() for t in axes.get_yticklabels()], ["batch 1, live 0, bf16"])
+
+    def concluded(self, answers: list[dict[str, Any]]) -> Record:
+        """Return a record with these answers."""
+        whole = document([*pair(1024, 0.04, 0.02), *pair(10240, 0.26, 0.04)])
+        whole["answers"] = answers
+        with tempfile.TemporaryDirectory() as folder:
+            return load_record(save(whole, Path(folder)))
 
     def test_host_stands_beside_the_modelled_device(self) -> None:
         left, right = host_measured.draw(self.host, self.gpu).axes

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The two roofs, and every case under them: FLOP/s of recomputing, bytes a second of copying.
+
+A line is a device's ceiling: the peak that it states, or what plain work reaches on it. Full marks
+were measured (or emulated), open ones are modelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+from kvroof_reports import style
+from kvroof_reports.rows import MODELLED, Case, Record
+from kvroof_reports.text import standing
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
+
+# Plan, what it did, its rate, its ceiling; the words of the axes and of the title.
+_ROOFS = (
+    (
+        *("recompute", "flops", "flop_rate", "compute_ceiling"),
+        *("FLOPs of the case", "FLOP/s", "Recompute under the compute roof"),
+    ),
+    (
+        *("copy", "bytes_loaded", "copy_bandwidth", "link_ceiling"),
+        *("bytes of KV copied", "bytes/s", "Copy under the link's roof"),
+    ),
+)
+_PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def cases_under(record: Record, plan: str, figures: Sequence[str]) -> list[Case]:
+    """Return the record's cases of a plan that carry all of `figures`."""
+    return [
+        case
+        for case in record.cases
+        if case.outcome == "ok"
+        and case.params["plan"] == plan
+        and all(case.value(name) for name in figures)
+    ]
+
+
+def draw(records: Sequence[Record]) -> Figure:
+    """Draw every ok case of the records against its roof."""
+    figure, panels = style.new_figure(columns=2)
+    subjects = list(dict.fromkeys(_subject(record) for record in records))
+    for axes, (plan, work, rate, ceiling, x, y, title) in zip(panels, _ROOFS, strict=True):
+        for record in records:
+            found = cases_under(record, plan, (work, rate, ceiling))
+            if found:
+                colour = COLOURS[subjects.index(_subject(record)) % len(COLOURS)]
+                _draw_record(axes, record, found, (work, rate, ceiling), colour)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(numticks=9))
+            axis.set_minor_locator(NullLocator())
+            axis.set_major_formatter(FuncFormatter(_engineering))
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        style.title(axes, title)
+    style.legend_at_foot(figure, panels)
+    return figure
+
+
+def _draw_record(
+    axes: Axes, record: Record, found: list[Case], names: tuple[str, str, str], colour: str
+) -> None:
+    work, rate, ceiling = names
+    modelled = found[0].basis in MODELLED
+    basis = standing(found[0].basis)
+    axes.plot(
+        [case.value(work) for case in found],
+        [case.value(rate) for case in found],
+        linestyle="none",
+        marker="o",
+        color=colour,
+        markerfacecolor="none" if modelled else colour,
+        label=f"{_subject(record)}, {basis}",
+    )
+    for height in sorted({case.value(ceiling) or 0.0 for case in found}):
+        axes.axhline(height, color=colour, linewidth=1.2)
+
+
+def _subject(record: Record) -> str:
+    return f"{record.model_name} on {record.device_name}"
+
+
+def _engineering(value: float, _: int) -> str:
+    for factor, prefix in _PREFIXES:
+        if value >= factor:
+            return f"{value / factor:g} {prefix}"
+    return f"{value:g}"
