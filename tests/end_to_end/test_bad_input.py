@@ -37,6 +37,8 @@ def config(**changes: object) -> dict[str, object]:
         ("sim:nosuch", 2, "nosuch"),
         ("sim:", 2, "sim"),
         ("sim:h100-sxm,speed=9", 2, "speed"),
+        ("sim:h100-sxm,ranks=0", 2, "ranks"),
+        ("sim:h100-sxm,ranks=two", 2, "'two'"),
         ("host:frobnicate=1", 2, "frobnicate"),
         ("host:x", 2, "x"),
         ("host:balance=nosuch", 2, "nosuch"),
@@ -53,6 +55,15 @@ def config(**changes: object) -> dict[str, object]:
 )
 def test_devices(refused, tmp_path: Path, device: str, code: int, word: str) -> None:
     assert word in refused(code, *RUN, *LLAMA, "--device", device)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("ranks", "words"),
+    [("0", "--tp"), ("two", "'two'"), ("3", "query heads (32)"), ("64", "query heads (32)")],
+)
+def test_tensor_parallel_sizes(refused, tmp_path: Path, ranks: str, words: str) -> None:
+    assert words in refused(2, *RUN, *LLAMA, *SIM, "--tp", ranks)
     assert not list(tmp_path.iterdir())
 
 
