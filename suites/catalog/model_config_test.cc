@@ -185,12 +185,33 @@ const Known kKnown[] = {{"llama-3.1-8b", 6979, 8030, 131072, 131072},
                         {"gemma-3-27b", 25598, 27009, 507904, 81920},
                         {"phi-4", 13631, 14660, 204800, 204800}};
 
-INSTANTIATE_TEST_SUITE_P(Each, Catalogue, testing::ValuesIn(kKnown), [](const auto& tested) {
-  std::string name = tested.param.name;
+// As a test's name may be written.
+std::string underscored(std::string name) {
   std::ranges::replace_if(
       name, [](char c) { return c == '-' || c == '.'; }, '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Catalogue, testing::ValuesIn(kKnown),
+                         [](const auto& tested) { return underscored(tested.param.name); });
+
+// Two families' config.json with every key that their publishers wrote, quantization and tokenizer
+// keys too (source: the catalogue's entry of the same name): they open as they are.
+class Published : public testing::TestWithParam<const char*> {};
+
+TEST_P(Published, OpensUnchanged) {
+  const auto own = find_model(GetParam());
+  const auto published =
+      find_model(std::string(KVROOF_PUBLISHED_CONFIGS) + "/" + GetParam() + ".json");
+  ASSERT_TRUE(published.ok()) << published.status().text;
+  EXPECT_EQ(total_parameters(*published), total_parameters(*own));
+  EXPECT_EQ(body_parameters(*published), body_parameters(*own));
+  EXPECT_EQ(prefill_flops(*published, 1000, 5000), prefill_flops(*own, 1000, 5000));
+  EXPECT_EQ(kv_bytes(*published, DType::bf16, 5000), kv_bytes(*own, DType::bf16, 5000));
+}
+
+INSTANTIATE_TEST_SUITE_P(Configs, Published, testing::Values("deepseek-v3", "gpt-oss-120b"),
+                         [](const auto& tested) { return underscored(tested.param); });
 
 // Attention's share of the FLOPs at `tokens`, up to a factor that all models have.
 double alpha(const ModelShape& s, double tokens) {
