@@ -193,7 +193,33 @@ class OtherRunsTest(Reporting):
 
     def test_without_a_case_there_is_still_a_report(self) -> None:
         self.assertEqual(self.report(self.file("none.json", []))[0], 0)
-        self.assertIn("No answer: none.json holds no case of the ttft suite.", self.html())
+        self.assertIn("No answer: the run holds no case.", self.html())
+
+    def test_reasons_that_differ_in_figures_only_stand_in_one_row(self) -> None:
+        def missing(context: int, reason: str) -> dict[str, Any]:
+            return {**skipped(context, "copy", reason), "suite": "crossover"}
+
+        cases = [missing(n, f"needs {n}.5 GB") for n in (1, 2, 3, 4)] + [missing(9, "no AVX-512")]
+        self.report(self.file("none.json", cases))
+        self.assertIn("none of 5 cases succeeded; the first was skipped: needs 1.5 GB", self.html())
+        self.assertIn("context_tokens 1 to 4, plan copy", self.html())
+        self.assertIn("the first: needs 1.5 GB", self.html())
+        self.assertNotIn("2.5 GB", self.html())
+
+    def test_a_crossover_run_is_answered_setting_by_setting(self) -> None:
+        value = document([{**case, "suite": "crossover"} for case in GPU])
+        simulated = [crossover(1, 16384, "found"), crossover(2, None, "none_in_range")]
+        value["answers"] = [
+            *simulated,
+            {**crossover(1, 65536, "found"), "question": "crossover_closed_form"},
+        ]
+        self.report(str(save(value, self.folder, "grid.json")))
+        self.assertIn("copying is faster from 16,384 tokens up in 1", self.html())
+        row = re.search(r"<td[^>]*>native</td>.*?</tr>", self.html(), re.S)
+        self.assertEqual(
+            re.findall(r">([^<]*)</td>", row[0])[4:] if row else [],
+            ["16,384", "none tried", "65,536"],
+        )
 
     def test_runs_that_read_the_same_are_told_apart_by_their_files(self) -> None:
         self.report(self.file("one.json", GPU), self.file("two.json", GPU))

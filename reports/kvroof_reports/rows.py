@@ -87,7 +87,7 @@ class Record:
     @property
     def device_name(self) -> str:
         """The device as the record names it, without the mark that every title sets itself."""
-        return str(self.device["name"]).removesuffix(" (modelled)")
+        return str(self.device["name"]).replace(" (modelled)", "")
 
     @property
     def profile_file(self) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import matplotlib
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
@@ -122,10 +123,21 @@ def legend_at_foot(figure: Figure, axes: Iterable[Axes], columns: int = 1) -> No
     )
 
 
+def log_axes(axes: Axes, formatter: FuncFormatter) -> None:
+    """Make both axes logarithmic, with marks inside a decade where there are few decades."""
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    _ticks(axes.xaxis, axes.get_xlim(), formatter)
+    _ticks(axes.yaxis, axes.get_ylim(), formatter)
+
+
 def _log_axis(axes: Axes, formatter: FuncFormatter) -> None:
     axes.set_yscale("log")
-    low, high = axes.get_ylim()
-    wide = high / low > 1000
-    axes.yaxis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5), numticks=20))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(formatter)
+    _ticks(axes.yaxis, axes.get_ylim(), formatter)
+
+
+def _ticks(axis: Axis, limits: tuple[float, float], formatter: FuncFormatter) -> None:
+    wide = limits[1] / limits[0] > 1000
+    axis.set_major_locator(LogLocator(subs=(1,) if wide else (1, 2, 5), numticks=20))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(formatter)

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter
 
 from kvroof_reports import style
 from kvroof_reports.rows import MODELLED, Case, Record
 from kvroof_reports.text import standing
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
+MARKERS = "os^Dv"  # the next one each time that the colours are used up
 
 # Plan, what it did, its rate, its ceiling; the words of the axes and of the title.
 _ROOFS = (
@@ -52,14 +53,9 @@ def draw(records: Sequence[Record]) -> Figure:
         for record in records:
             found = cases_under(record, plan, (work, rate, ceiling))
             if found:
-                colour = COLOURS[subjects.index(_subject(record)) % len(COLOURS)]
-                _draw_record(axes, record, found, (work, rate, ceiling), colour)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_locator(LogLocator(numticks=9))
-            axis.set_minor_locator(NullLocator())
-            axis.set_major_formatter(FuncFormatter(_engineering))
+                number = subjects.index(_subject(record))
+                _draw_record(axes, record, found, (work, rate, ceiling), number)
+        style.log_axes(axes, FuncFormatter(_engineering))
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         style.title(axes, title)
@@ -68,16 +64,18 @@ def draw(records: Sequence[Record]) -> Figure:
 
 
 def _draw_record(
-    axes: Axes, record: Record, found: list[Case], names: tuple[str, str, str], colour: str
+    axes: Axes, record: Record, found: list[Case], names: tuple[str, str, str], number: int
 ) -> None:
     work, rate, ceiling = names
+    colour = COLOURS[number % len(COLOURS)]
+    marker = MARKERS[number // len(COLOURS) % len(MARKERS)]
     modelled = found[0].basis in MODELLED
     basis = standing(found[0].basis)
     axes.plot(
         [case.value(work) for case in found],
         [case.value(rate) for case in found],
         linestyle="none",
-        marker="o",
+        marker=marker,
         color=colour,
         markerfacecolor="none" if modelled else colour,
         label=f"{_subject(record)}, {basis}",

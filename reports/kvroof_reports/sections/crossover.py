@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From which context on copying is faster, over batch, live sequences, dtype and link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kvroof_reports.crossover_answer import verdict
+from kvroof_reports.document import Cell, Section, Table, cells, picture
+from kvroof_reports.figures import crossover_by_batch_and_link
+from kvroof_reports.rows import Case, Crossover, Record
+from kvroof_reports.sections.words import caption
+from kvroof_reports.text import digits, tokens
+
+_SETTING = ("link", "kv_dtype", "batch", "live")
+
+
+def sections(records: Sequence[Record]) -> Iterator[Section]:
+    """Yield a section for each record of the crossover suite."""
+    for i, record in enumerate(records):
+        if not record.closed_forms:
+            continue
+        drawn = picture(
+            f"crossover-{i + 1}",
+            crossover_by_batch_and_link.draw(record),
+            f"From which context on copying is faster, {record.model_name} on "
+            f"{record.device_name}. {verdict(record)}",
+            caption(crossover_by_batch_and_link.__doc__),
+        )
+        said = (
+            "The closed form holds the FLOPs of recomputing a byte of KV against the FLOPs that "
+            "the machine does while its link moves a byte; their quotient Pi is the speedup if "
+            "nothing but the two roofs counted."
+        )
+        title = f"Crossover of {record.model_name} on {record.device_name}, {record.path.name}"
+        yield Section(title, (said, _closed_form(record), drawn, _answers(record)))
+
+
+def _closed_form(record: Record) -> Table:
+    """Return the machine's balance, FLOPs per KV byte and Pi, a row a link and dtype."""
+    found: dict[tuple[str, str], list[Case]] = {}
+    for case in record.cases:
+        if case.outcome == "ok" and "pi" in case.metrics:
+            key = (str(case.params["link"]), str(case.params["kv_dtype"]))
+            found.setdefault(key, []).append(case)
+    rows = []
+    for (link, dtype), cases in found.items():
+        first, last = (pick(cases, key=_context) for pick in (min, max))
+        pair = [
+            f"{digits(first.metrics[name].value)} to {digits(last.metrics[name].value)}"
+            for name in ("flops_per_kv_byte", "pi")
+        ]
+        span = f"{tokens(_context(first))} to {tokens(_context(last))}"
+        balance = tokens(first.metrics["machine_balance"].value)
+        rows.append(cells(link, dtype, balance, span, *pair))
+    head = ("link", "KV dtype", "FLOPs per link byte", "tokens", "FLOPs per KV byte", "Pi")
+    text = "The closed form: from the shortest to the longest context that ran."
+    return Table(text, head, tuple(rows), frozenset({0, 1, 3}))
+
+
+def _context(case: Case) -> int:
+    return int(case.params["context_tokens"])
+
+
+def _answers(record: Record) -> Table:
+    """Return from where on copying is faster, simulated and by the closed form, a row a setting."""
+    found = _by_setting(record.crossovers)
+    closed = _by_setting(record.closed_forms)
+    margins = sorted({margin for own in found.values() for margin in own})
+    rows = tuple(
+        (
+            *cells(*setting),
+            *(_from(own.get(margin)) for margin in margins),
+            _from(closed.get(setting, {}).get(margins[0])),
+        )
+        for setting, own in found.items()
+    )
+    head = (
+        *("link", "KV dtype", "batch", "live"),
+        *(f"copy {margin:g}x faster from" for margin in margins),
+        f"closed form, {margins[0]:g}x" if margins else "closed form",
+    )
+    text = "Tokens from which copying is faster by each margin, with the 95 % interval below."
+    return Table(text, head, rows, frozenset({0, 1}))
+
+
+def _by_setting(crossovers: Sequence[Crossover]) -> dict[tuple[str, ...], dict[float, Crossover]]:
+    found: dict[tuple[str, ...], dict[float, Crossover]] = {}
+    for crossover in crossovers:
+        if crossover.params.get("plan") == "copy":
+            found.setdefault(_setting(crossover.params), {})[crossover.margin] = crossover
+    return found
+
+
+def _setting(params: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(params.get(name, "–")) for name in _SETTING)
+
+
+_SHORT = {"below_smallest": "all tried", "none_in_range": "none tried"}
+
+
+def _from(crossover: Crossover | None) -> Cell:
+    if crossover is None:
+        return Cell("–")
+    if crossover.verdict in _SHORT:
+        return Cell(_SHORT[crossover.verdict])
+    shown = tokens(crossover.context) if crossover.context is not None else "–"
+    ci95 = " to ".join(tokens(end) for end in crossover.ci95 or ())
+    inside = "not decided" if crossover.verdict == "inside_interval" else ""
+    return Cell(shown, "; ".join(note for note in (ci95, inside) if note))
