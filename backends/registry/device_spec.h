@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text that names a device on the command line: `host`, `sim:h100-sxm,link=pcie4x16`, `cuda:0`.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,7 +15,9 @@ struct DeviceSpec {
   std::string adapter;                         // "sim"
   std::string selector;                        // "h100-sxm", "profile.json", "0" or empty
   std::map<std::string, std::string> options;  // {"link": "pcie4x16"}; `*4` is {"devices": "4"}
-  std::string profile_text;  // filled in by the caller for `sim`: a profile's JSON
+  // What no text says: the caller fills it in.
+  std::string profile_text;  // for `sim`: a profile's JSON
+  std::uint32_t ranks = 1;   // equal devices that share one host, of which this is to be one
 };
 
 // adapter[:selector[*devices]][,key=value]... ; `host:link=5GB/s` has no selector. `invalid` says

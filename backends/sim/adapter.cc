@@ -2,7 +2,6 @@
 // Opens simulated devices.
 #include "backends/sim/adapter.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -16,8 +15,6 @@ namespace kvroof::sim {
 namespace {
 
 constexpr const char* kLink = "link";
-constexpr const char* kRanks = "ranks";
-constexpr std::uint64_t kMostRanks = 1024;
 
 Status check(const DeviceSpec& spec) {
   for (const auto& [key, value] : spec.options) {
@@ -25,10 +22,9 @@ Status check(const DeviceSpec& spec) {
       return invalid("The simulator runs one device, and '*" + value +
                      "' asks for several; leave it out.");
     }
-    if (key == kLink || key == kRanks) continue;
-    return invalid(
-        "The simulator has no option '" + key +
-        "': it takes a profile, a link and ranks, as in sim:h100-sxm,link=pcie4x16,ranks=8.");
+    if (key == kLink) continue;
+    return invalid("The simulator has no option '" + key +
+                   "': it takes a profile and a link, as in sim:h100-sxm,link=pcie4x16.");
   }
   if (spec.profile_text.empty()) {
     return invalid("The simulator needs a device profile, as in sim:h100-sxm or sim:profile.json.");
@@ -36,25 +32,13 @@ Status check(const DeviceSpec& spec) {
   return {};
 }
 
-Result<std::uint64_t> read_ranks(const std::string& text) {
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error == std::errc() && end == text.data() + text.size() && count > 0 &&
-      count <= kMostRanks) {
-    return count;
-  }
-  return invalid("Option ranks: '" + text + "' is no whole number from 1 to " +
-                 std::to_string(kMostRanks) + ".");
-}
-
 // One of so many equal devices that work in step: its part of the host's memory, of the traffic
 // that this bears.
-std::string profile_text_with_ranks(std::string_view text, std::uint64_t count) {
+std::string profile_text_with_ranks(std::string_view text, std::uint32_t count) {
   nlohmann::json json = nlohmann::json::parse(text);
-  if (count == 1) return std::string(text);
   for (const char* shared : {"host_memory", "host_dram"}) {
     for (const char* each : {"value", "low", "high"}) {
-      json[shared][each] = json[shared][each].get<double>() / static_cast<double>(count);
+      json[shared][each] = json[shared][each].get<double>() / count;
     }
   }
   json["name"] = json["name"].get<std::string>() + ", one of " + std::to_string(count);
@@ -81,13 +65,10 @@ Result<std::unique_ptr<Device>> open(const DeviceSpec& spec) {
     if (!profile) return profile.status();
     text = profile_text_with_link(text, *profile);
   }
-  if (const auto ranks = spec.options.find(kRanks); ranks != spec.options.end()) {
-    const auto count = read_ranks(ranks->second);
-    if (!count) return count.status();
-    text = profile_text_with_ranks(text, *count);
-    profile = parse_profile(text);
-    if (!profile) return profile.status();
-  }
+  if (spec.ranks > 1) text = profile_text_with_ranks(text, spec.ranks);
+  profile =
+      parse_profile(text);  // once more: what is changed may bind, and then has a say in basis
+  if (!profile) return profile.status();
   return std::unique_ptr<Device>(std::make_unique<SimDevice>(std::move(*profile), text));
 }
 

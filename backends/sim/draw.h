@@ -8,8 +8,8 @@
 
 namespace kvroof::sim {
 
-// Every value that a duration depends on, uniform between its low and high and independent of the
-// others; of a curve, one factor on all its points. Capacities and peaks stay. Seed 0 is the
+// Every rate and time, uniform between its low and high and independent of the
+// others; of a curve, one factor on all its points. Sizes of memory and peaks stay. Seed 0 is the
 // profile as it is; the same seed draws the same on every machine.
 Profile draw(const Profile& profile, std::uint64_t seed);
 

@@ -82,6 +82,14 @@ void check_links(const Profile& profile) {
   }
 }
 
+// Whether some draw of the host's memory is slower than some draw of the link, as where ranks share
+// a host: durations come of its rate then.
+bool host_memory_may_bind(const Profile& profile) {
+  const LinkProfile& link = profile.link;
+  return profile.host_dram_rate.low <
+         std::max({link.in.high, link.out.high, link.total_dma.high, link.total_kernel.high});
+}
+
 Basis ProfileReader::basis(JsonObject& object) {
   const std::string text = object.text("basis");
   for (Basis each : {Basis::calibrated, Basis::published, Basis::datasheet}) {
@@ -122,7 +130,7 @@ Value ProfileReader::apart(JsonObject& parent, const char* key, const char* unit
   return read;
 }
 
-// A capacity or a peak: it limits or is compared with, and no duration comes of it.
+// A capacity or a peak: it limits or is compared with.
 Value ProfileReader::fact(JsonObject& parent, const char* key, const char* unit) {
   return apart(parent, key, unit);
 }
@@ -286,6 +294,7 @@ Profile ProfileReader::read(JsonObject root) {
   by_dtype(root.object("compute"), profile);
   profile.peer = peer(root);
   root.finish();
+  if (host_memory_may_bind(profile)) weakest_ = std::max(weakest_, profile.host_dram_rate.basis);
   profile.basis = weakest_;
   check_links(profile);
   return profile;

@@ -36,7 +36,11 @@ TEST(Profile, ItsBasisIsTheWeakestThatDurationsDependOn) {
   };
   publish(json);
   json["memory"]["basis"] = "datasheet";
+  json["host_dram"]["basis"] = "datasheet";  // 100 GB/s, and all copies together move 16
   EXPECT_EQ(parse_profile(json.dump())->basis, Basis::published);
+  for (const char* each : {"value", "low", "high"}) json["host_dram"][each] = 12e9;
+  EXPECT_EQ(parse_profile(json.dump())->basis, Basis::datasheet);
+  json["host_dram"]["basis"] = "published";
   json["hbm_achieved"]["basis"] = "datasheet";
   EXPECT_EQ(parse_profile(json.dump())->basis, Basis::datasheet);
 }

@@ -9,7 +9,6 @@
 
 #include "suites/catalog/model_config.h"
 #include "suites/command/open_balanced.h"
-#include "suites/command/open_named.h"
 #include "suites/command/suite_list.h"
 #include "suites/harness/grid_values.h"
 #include "suites/harness/provenance.h"
@@ -97,9 +96,6 @@ Status read_ranks(const RunOptions& options, Job& job) {
 
 Status read_device(const RunOptions& options, Job& job) {
   job.device_text = options.device;
-  if (job.shape.ranks > 1 && options.device.starts_with("sim:")) {
-    job.device_text = with_option(options.device, "ranks", std::to_string(job.shape.ranks));
-  }
   const Json recorded = options.resume ? RecordWriter::recorded_device(options.out) : Json();
   auto opened = open_balanced(job.device_text, job.shape, job.groups, job.seed, recorded);
   if (!opened) return opened.status();

@@ -58,7 +58,7 @@ Result<OpenedDevice> open_balanced(const std::string& text, const ModelShape& sh
   if (!spec) return spec.status();
   const auto option = spec->options.find(kOption);
   if (spec->adapter != "host" || option == spec->options.end()) {
-    return without_balance(open_named(text));
+    return without_balance(open_named(text, shape.ranks));
   }
   if (spec->options.contains("link")) {
     return Status{Code::invalid,

@@ -34,9 +34,10 @@ Result<std::string> profile_text(const std::string& name_or_path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Device>> open_named(const std::string& text) {
+Result<std::unique_ptr<Device>> open_named(const std::string& text, std::uint32_t ranks) {
   auto spec = parse_device(text);
   if (!spec) return spec.status();
+  spec->ranks = ranks;
   if (spec->adapter == "sim") {
     auto profile = profile_text(spec->selector);
     if (!profile) return profile.status();

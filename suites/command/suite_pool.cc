@@ -14,7 +14,7 @@ Status SuitePool::open(const std::string& link) {
   linked_.reset();
   link_ = link;
   if (link == "native") return {};
-  auto device = open_named(with_option(job_.device_text, "link", link));
+  auto device = open_named(with_option(job_.device_text, "link", link), job_.shape.ranks);
   if (device) linked_ = std::move(*device);
   return device.status();
 }

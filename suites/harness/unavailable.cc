@@ -18,6 +18,8 @@ constexpr std::array kRows = {
         "this build has no copy kernels: use --copy dma instead of kernel"},
     Row{[](const GridPoint& point, PlanKind) { return point.copy == CopyKind::staged; },
         "this build does not gather on the device: use --copy dma instead of staged"},
+    Row{[](const GridPoint& point, PlanKind) { return point.kv_dtype == DType::int8; },
+        "this build has no int8 KV, whose scales nothing keeps: use --kv-dtype bf16 or fp8"},
     Row{[](const GridPoint& point, PlanKind) { return point.pipeline == PipelineKind::layer; },
         "this build loads whole requests, not layer by layer: use --pipeline request"},
 };
