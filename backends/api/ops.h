@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The closed list of operations that a device executes (or, on the simulator, prices). Matrices are
-// dense and row-major; `dtype` is that of activations, weights and KV alike. Adapters refuse spans
-// that are too short for the shape with `invalid`.
+// dense and row-major; `dtype` is that of activations and weights, PagedKv has the cache's own.
+// Adapters refuse spans that are too short for the shape with `invalid`.
 #pragma once
 #include <cstdint>
+#include <iterator>
+#include <string_view>
 #include <variant>
 
 #include "backends/api/buffer.h"
@@ -125,5 +127,11 @@ struct Scatter {
 
 using Op = std::variant<Gemm, Attention, Norm, RopeAppend, Activation, Embedding, Gather, Scatter,
                         MlaAttention, MixtureOfExperts, AllReduce>;
+
+// By the variant's index.
+constexpr std::string_view kOpNames[] = {"gemm",          "attention", "norm",      "rope_append",
+                                         "activation",    "embedding", "gather",    "scatter",
+                                         "mla_attention", "moe",       "all_reduce"};
+static_assert(std::size(kOpNames) == std::variant_size_v<Op>);
 
 }  // namespace kvroof

@@ -52,7 +52,9 @@ Status check_config(const Device& device, const PrefillConfig& config) {
     fit = fits_model(config.kv[i], groups[i], config, computes);
   }
   if (!fit) {
-    return invalid("The KV layouts must be this model's, in the dtype that it computes in.");
+    return invalid(computes
+                       ? "The KV layouts must be this model's, in the dtype that it computes in."
+                       : "The KV layouts must be this model's.");
   }
   if (const std::string why = not_computed(shape); computes && !why.empty()) {
     return {Code::unsupported, why};

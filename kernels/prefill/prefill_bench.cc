@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::uint32_t kTokens = 1024, kBlockTokens = 16, kBlocks = kTokens / kBlockTokens;
 constexpr int kRounds = 9, kPasses = 3;
-constexpr const char* kOpNames[] = {"gemm",       "attention", "norm",   "rope_append",
-                                    "activation", "embedding", "gather", "scatter"};
 
 // https://huggingface.co/meta-llama/Llama-3.2-1B/blob/main/config.json
 ModelShape llama_3_2_1b() {
@@ -100,7 +98,7 @@ void report(benchmark::State& state, const PrefillConfig& config, const std::vec
   const double total = seconds(times.end - times.begin);
   for (std::size_t i = 0; i < times.by_op.size(); ++i) {
     if (times.by_op[i] == Nanos{}) continue;
-    state.counters[std::string("share_") + kOpNames[i]] = seconds(times.by_op[i]) / total;
+    state.counters["share_" + std::string(kOpNames[i])] = seconds(times.by_op[i]) / total;
   }
 }
 

@@ -28,6 +28,7 @@ std::unique_ptr<Session> session_of(Device& device, const ModelShape& shape, std
   SessionSpec spec = spec_of(shape, kTokens, batch + live);
   spec.dtype = spec.kv_dtype = DType::bf16;
   spec.step_tokens = 64;
+  spec.restored = batch;
   spec.host_tier_bytes = session_layouts(shape, spec).front().cache_bytes();
   auto session = Session::create(device, shape, spec);
   EXPECT_TRUE(session.ok()) << session.status().text;
@@ -130,6 +131,9 @@ TEST(LiveSequences, AreComputedOnAHostToo) {
   ASSERT_TRUE(seen.status.ok()) << seen.status.text;
   EXPECT_EQ(seen.wrong, "");
   EXPECT_LT(*seen.logit_difference, 1e-5);
+  const auto done = recompute(**session, *batch, {});
+  ASSERT_TRUE(done.ok()) << done.status().text;
+  EXPECT_GE(done->decode_steps, 1u);
 }
 
 }  // namespace

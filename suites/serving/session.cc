@@ -40,15 +40,18 @@ std::uint32_t window_chunks(const SessionSpec& spec, std::uint32_t window) {
   return divide_up(window, spec.block_tokens * spec.blocks_per_chunk) + 1;
 }
 
+// What the tier of a group of layers takes of host memory.
+std::uint64_t tier_bytes(const SessionSpec& spec, const KvLayout& kv) {
+  if (kv.window == 0) return spec.host_tier_bytes;
+  return std::uint64_t{spec.restored} * window_chunks(spec, kv.window) * spec.blocks_per_chunk *
+         kv.block_bytes();
+}
+
 Status open_engine(Session& s, std::size_t group) {
   EngineConfig config;
   config.kv = s.kv[group];
   config.blocks_per_chunk = s.spec.blocks_per_chunk;
-  config.host_tier_bytes = s.spec.host_tier_bytes;
-  if (const std::uint32_t window = s.kv[group].window) {
-    config.host_tier_bytes = std::uint64_t{s.spec.sequences} * window_chunks(s.spec, window) *
-                             s.spec.blocks_per_chunk * s.kv[group].block_bytes();
-  }
+  config.host_tier_bytes = tier_bytes(s.spec, s.kv[group]);
   config.backed = s.spec.backed;
   s.engines.emplace_back();
   return keep(Engine::create(s.device, *s.caches[group], config), s.engines.back());
@@ -117,8 +120,11 @@ Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShap
 
 Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec,
             std::uint64_t request_bytes) {
-  std::uint64_t kv_bytes = 0;
-  for (const KvLayout& kv : session_layouts(shape, spec)) kv_bytes += kv.cache_bytes();
+  std::uint64_t kv_bytes = 0, tier = 0;
+  for (const KvLayout& kv : session_layouts(shape, spec)) {
+    kv_bytes += kv.cache_bytes();
+    tier += tier_bytes(spec, kv);
+  }
   const std::uint64_t fixed = prefill_weight_bytes(shape, spec.dtype) +
                               prefill_activation_bytes(shape, spec.dtype, spec.step_tokens) +
                               request_bytes;
@@ -130,11 +136,10 @@ Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& 
                         "0.9 of the device's {:.2f} GB",
                         gb(kv_bytes), gb(fixed), gb(info.memory_bytes))};
   }
-  if (spec.host_tier_bytes + kStagingBytes > info.host_memory_bytes) {
-    return {Code::no_memory,
-            fmt::format("needs a host tier of {:.2f} GB beside {:.2f} GB of "
-                        "staging, and {:.2f} GB of host memory may be taken",
-                        gb(spec.host_tier_bytes), gb(kStagingBytes), gb(info.host_memory_bytes))};
+  if (tier + kStagingBytes > info.host_memory_bytes) {
+    return {Code::no_memory, fmt::format("needs a host tier of {:.2f} GB beside {:.2f} GB of "
+                                         "staging, and {:.2f} GB of host memory may be taken",
+                                         gb(tier), gb(kStagingBytes), gb(info.host_memory_bytes))};
   }
   return {};
 }

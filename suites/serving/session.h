@@ -21,6 +21,7 @@ struct SessionSpec {
   // The most sequences at once, and the most tokens of one: for layers with a window, which need no
   // blocks for the rest.
   std::uint32_t sequences = 1, sequence_tokens = 0;
+  std::uint32_t restored = 1;         // of the sequences: those whose KV is offloaded and loaded
   std::uint64_t host_tier_bytes = 0;  // of the layers without a window
   std::uint32_t step_tokens = 8192;
   std::uint64_t seed = 1;

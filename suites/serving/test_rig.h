@@ -48,7 +48,7 @@ inline SessionSpec spec_of(const ModelShape& shape, std::uint32_t tokens, std::u
   spec.block_tokens = 4;
   spec.blocks_per_chunk = 2;
   spec.blocks = batch * ((tokens + 3) / 4);
-  spec.sequences = batch;
+  spec.sequences = spec.restored = batch;
   spec.sequence_tokens = tokens;
   spec.step_tokens = 16;
   spec.host_tier_bytes = session_layouts(shape, spec).front().cache_bytes();

@@ -66,6 +66,7 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.blocks_per_chunk = p.blocks_per_chunk;
   spec.blocks = static_cast<std::uint32_t>(blocks_of(p));
   spec.sequences = p.batch + p.live;
+  spec.restored = p.batch;
   spec.sequence_tokens = static_cast<std::uint32_t>(p.context_tokens);
   spec.step_tokens = std::min(kStepTokens, spec.sequence_tokens + p.live);
   spec.seed = options_.seed;
@@ -95,6 +96,7 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
     spec.host_tier_bytes = std::max(spec.host_tier_bytes, other.host_tier_bytes);
     spec.step_tokens = std::max(spec.step_tokens, other.step_tokens);
     spec.sequences = std::max(spec.sequences, other.sequences);
+    spec.restored = std::max(spec.restored, other.restored);
     spec.sequence_tokens = std::max(spec.sequence_tokens, other.sequence_tokens);
     request_bytes = std::max(request_bytes, bytes_of_requests(group.point));
   }

@@ -64,7 +64,7 @@ def test_a_filter_is_heeded(run) -> None:
 
 def test_measured_roofs_are_told_from_stated_ones(run) -> None:
     host = ["run", "ttft", "--device", "host", "--model", "llama-3.2-1b", "--kv-dtype", "f32"]
-    done = run(*host, "--context", "256", "--plan-only")
+    done = run(*host, "--layers", "1", "--context", "256", "--plan-only")
     assert "measured now" in done.stdout
     assert "stated peaks" in run(*MODEL, "llama-3.1-8b", "--plan-only").stdout
 

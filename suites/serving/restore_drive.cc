@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run does whenever it can go on: the CPU's turns, forward passes, decoding.
+#include <algorithm>
+
+#include "suites/serving/restore_run.h"
+
+namespace kvroof {
+namespace {
+
+constexpr Nanos kNever = Nanos::max();
+
+std::vector<Point> on_cpu(Queue& cpu, Ticket ticket) {
+  if (ticket == 0) return {};
+  return {{&cpu, ticket}};
+}
+
+}  // namespace
+
+Status RestoreRun::drive() {
+  if (Status e = reap_cpu(); !e.ok()) return e;
+  for (const auto& engine : s_.engines) {
+    if (Status e = engine->poll(); !e.ok()) return e;
+  }
+  for (;;) {
+    Result<bool> progress = advance_forward();
+    if (progress && !*progress) progress = advance_cpu();
+    if (progress && !*progress) progress = keep_decoding();
+    if (!progress || !*progress) return progress.status();
+  }
+}
+
+Status RestoreRun::drive_until(const std::function<bool()>& reached) {
+  for (;;) {
+    if (Status e = drive(); !e.ok()) return e;
+    if (reached()) return {};
+    const auto waited = s_.device.wait_any(open_points(), kNever);
+    if (!waited) return waited.status();
+  }
+}
+
+Status RestoreRun::drive_until(Point point) {
+  for (;;) {
+    if (Status e = drive(); !e.ok()) return e;
+    std::vector<Point> points = open_points();
+    points.insert(points.begin(), point);
+    const auto first = s_.device.wait_any(points, kNever);
+    if (!first || *first == 0) return first.status();
+  }
+}
+
+std::vector<Point> RestoreRun::open_points() const {
+  std::vector<Point> points;
+  for (const auto& engine : s_.engines) {
+    const std::vector<Point> open = engine->open_points();
+    points.insert(points.end(), open.begin(), open.end());
+  }
+  // Once the lane is idle, keep_decoding() has had its turn.
+  if (live_.any() && !submitting_) points.push_back(live_.last());
+  if (turn_ < flights_.size()) {
+    const Ticket ticket = std::max(flights_[turn_].scheduled, flights_[turn_].prepared);
+    if (ticket > cpu_done_) points.push_back({s_.cpu.get(), ticket});
+  }
+  return points;
+}
+
+Result<bool> RestoreRun::advance_cpu() {
+  if (turn_ == flights_.size()) return false;
+  Flight& flight = flights_[turn_];
+  const Request& request = batch_.requests[turn_];
+  if (range_.count == 0 && turn_ > forwards_) return false;
+  if (Status e = spend(schedule_, flight.scheduled); !e.ok()) return e;
+  if (front_tokens() > 0 && flight.front == 0) {
+    if (submitting_ || holds_up_decoding(flight.scheduled)) return false;
+    const auto front =
+        submit(turn_, request.prefill_front(s_, front_tokens()), on_cpu(*s_.cpu, flight.scheduled));
+    if (!front) return front.status();
+    flight.front = *front;
+  }
+  if (range_.count > 0) {
+    if (Status e = spend(prepare_, flight.prepared); !e.ok()) return e;
+    if (std::max(flight.scheduled, flight.prepared) > cpu_done_) return false;
+    if (Status e = start_load(request, flight); !e.ok()) return e;
+  }
+  ++turn_;
+  return true;
+}
+
+Status RestoreRun::reap_cpu() {
+  Completion done[16];
+  for (;;) {
+    const auto count = s_.cpu->reap(done);
+    if (!count) return count.status();
+    if (*count == 0) return {};
+    cpu_done_ = done[*count - 1].ticket;
+  }
+}
+
+Status RestoreRun::spend(Nanos duration, Ticket& ticket) {
+  if (duration.count() == 0 || ticket != 0) return {};
+  const auto spent = s_.cpu->submit({{}, Spend{duration}});
+  if (spent) ticket = *spent;
+  return spent.status();
+}
+
+Status RestoreRun::start_load(const Request& request, Flight& flight) {
+  for (std::size_t group = 0; group < s_.kv.size(); ++group) {
+    const ChunkRange range = needed(group);
+    const auto keys = std::span(request.kv[group].keys).subspan(range.first, range.count);
+    const auto load = s_.engines[group]->load(keys, blocks_of(s_, request, range, group));
+    if (!load) return load.status();
+    flight.loads.push_back(*load);
+  }
+  return {};
+}
+
+Result<bool> RestoreRun::advance_forward() {
+  if (submitting_ || forwards_ == turn_) return false;
+  const Request& request = batch_.requests[forwards_];
+  Flight& flight = flights_[forwards_];
+  const Ticket by_cpu = std::max(flight.scheduled, flight.prepared);
+  if (holds_up_decoding(by_cpu)) return false;
+  std::vector<Point> fences = on_cpu(*s_.cpu, by_cpu);
+  const auto loading = add_load_fences(request, fences);
+  if (!loading || !*loading) return loading;
+  if (Status e = submit_rest(forwards_, past_after(s_, batch_, range_), fences); !e.ok()) return e;
+  ++forwards_;
+  return true;
+}
+
+Result<bool> RestoreRun::add_load_fences(const Request& request, std::vector<Point>& fences) {
+  for (std::size_t group = 0; group < s_.kv.size() && range_.count > 0; ++group) {
+    const auto blocks = blocks_of(s_, request, needed(group), group);
+    Engine& engine = *s_.engines[group];
+    // The lane is in order: while its last copy waits, it is not worth asking for the others.
+    const auto last = engine.fences_for_read(blocks.last(1));
+    if (last.code() == Code::busy || (last && live_.any() && !last->empty())) return false;
+    const auto load = engine.fences_for_read(blocks);
+    if (load.code() == Code::busy) return false;
+    // Where a copy has failed already, nothing is worth waiting for: the pass will be repeated.
+    if (!load && load.code() != Code::failed) return load.status();
+    if (load) fences.insert(fences.end(), load->begin(), load->end());
+  }
+  return true;
+}
+
+// A step that only decodes, where the lane has nothing else to do.
+Result<bool> RestoreRun::keep_decoding() {
+  if (!live_.any() || submitting_ || forwards_ == flights_.size() || !live_.lane_is_idle()) {
+    return false;
+  }
+  if (Status e = live_.step(); !e.ok()) return e;
+  return true;
+}
+
+Status RestoreRun::submit_rest(std::size_t index, std::uint32_t past,
+                               std::span<const Point> fences) {
+  const auto ticket = submit(index, batch_.requests[index].prefill(s_, past), fences);
+  if (ticket) flights_[index].first_token = *ticket;
+  return ticket.status();
+}
+
+Result<Ticket> RestoreRun::submit(std::size_t index, const PrefillRequest& work,
+                                  std::span<const Point> fences) {
+  submitting_ = true;
+  const std::vector<PrefillRequest> live = live_.requests(index);
+  const auto ticket = s_.prefill->submit(
+      {&work, 1}, fences, [this](Point point) { return drive_until(point); }, live);
+  submitting_ = false;
+  if (!ticket) return ticket;
+  live_.note_submitted(*ticket);
+  const Point by{&s_.prefill->queue(), *ticket};
+  const std::uint32_t block = s_.spec.block_tokens;
+  const std::uint32_t end = (work.past + work.tokens + block - 1) / block;
+  for (std::size_t group = 0; group < s_.kv.size(); ++group) {
+    const auto blocks = std::span(batch_.requests[index].kv[group].blocks).first(end);
+    s_.engines[group]->note_write(blocks.subspan(work.past / block), by);
+    s_.engines[group]->note_read(blocks, by);
+  }
+  return ticket;
+}
+
+}  // namespace kvroof
