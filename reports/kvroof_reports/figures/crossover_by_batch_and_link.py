@@ -19,7 +19,6 @@ from kvroof_reports import style
 from kvroof_reports.rows import Crossover, Record
 from kvroof_reports.text import standing
 
-MARGIN_COLOURS = {1.0: "#0072B2", 1.1: "#E69F00", 2.0: "#D55E00"}
 _ROW = ("batch", "live", "kv_dtype")
 
 
@@ -51,7 +50,7 @@ def draw(record: Record) -> Figure:
             _mark(axes, crossover, rows, tried)
     panels[0].set_yticks(range(len(rows)), [_label(row) for row in rows])
     panels[0].invert_yaxis()
-    for margin, colour in MARGIN_COLOURS.items():
+    for margin, colour in style.MARGIN_COLOURS.items():
         panels[0].plot([], [], "o", color=colour, label=f"at least {margin:g}x faster")
     style.legend_at_foot(figure, panels[:1], columns=3)
     figure.suptitle(
@@ -80,7 +79,7 @@ def _height(crossover: Crossover, rows: Sequence[tuple[str, ...]]) -> float:
 def _mark(
     axes: Axes, crossover: Crossover, rows: Sequence[tuple[str, ...]], tried: Sequence[int]
 ) -> None:
-    colour = MARGIN_COLOURS.get(crossover.margin, style.REFERENCE_COLOUR)
+    colour = style.MARGIN_COLOURS.get(crossover.margin, style.REFERENCE_COLOUR)
     y = _height(crossover, rows)
     if crossover.context is None:
         axes.plot([tried[-1] * 1.6], [y], "x", color=colour, markersize=5)

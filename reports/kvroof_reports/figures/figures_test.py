@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -143,6 +144,11 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual([v for k, v in lines.items() if "tunnel-512" in k], [[9.0, 9.5]])
         self.assertEqual([v for k, v in lines.items() if "llama-3.1-8b" in k], [[8.0, 9.6]])
         self.assertEqual(len(drawn(right)), 2)
+
+    def test_colours_are_those_of_the_style(self) -> None:
+        for file in Path(__file__).parent.glob("*.py"):
+            found = re.findall(r"""["'](#[0-9a-fA-F]{3,8})["']""", file.read_text(encoding="utf-8"))
+            self.assertEqual(found, [], f"{file.name}: colours belong in style.py")
 
     def test_every_figure_says_what_it_is(self) -> None:
         for module in (ttft_by_context, speedup_by_context, host_measured, wind_tunnel):

@@ -16,15 +16,13 @@ from kvroof_reports.figures import marks
 from kvroof_reports.text import standing
 from kvroof_reports.tunnel import Tunnel
 
-TUNNEL_COLOUR = "#009E73"
-
 
 def draw(tunnel: Tunnel) -> Figure:
     """Draw a tunnel's speedups, and the last token's shares, beside the simulated ones."""
     figure, (left, right) = style.new_figure(columns=2)
     kinds = (
         (tunnel.simulated, style.SPEEDUP_COLOUR, "D"),
-        (tunnel.series, TUNNEL_COLOUR, "s"),
+        (tunnel.series, style.TUNNEL_COLOUR, "s"),
     )
     points = tunnel.points
     for i, (series, colour, marker) in enumerate(kinds):
