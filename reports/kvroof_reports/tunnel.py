@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kvroof_reports.claim import Check
+from kvroof_reports.gates import Check, NotComparable, command
 from kvroof_reports.load import load_record
-from kvroof_reports.node import InputError
 from kvroof_reports.rows import Metric, Record
 from kvroof_reports.series import Row, Series, series_of
 from kvroof_reports.text import interval, join, percent, rate, short_tokens, times
@@ -218,40 +217,27 @@ def setting(tunnel: Tunnel) -> str:
     )
 
 
-def _load(files: Sequence[str]) -> Tunnel:
-    records: list[Record] = [load_record(Path(file)) for file in files]
+def _load(files: Sequence[Path]) -> Tunnel:
+    records: list[Record] = [load_record(file) for file in files]
     found = tunnel_of([series for record in records for series in series_of(record)])
     if found:
         return found
     held = join([f"{r.path} holds {r.model_name} on {r.device['name']}" for r in records])
-    raise LookupError(
+    raise NotComparable(
         "no run of host:balance=MACHINE beside one of that machine and the balance's model, with "
         f"{METRIC} at similar contexts: {held}."
     )
 
 
+def _compare(files: Sequence[Path]) -> tuple[str, list[Check]]:
+    tunnel = _load(files)
+    table = table_text([tunnel.at(context) for context in ALLOWED])
+    return f"{setting(tunnel)}\n\n{table}", checks_of(tunnel)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the table, then every gate with PASS or FAIL."""
-    words = sys.argv[1:] if arguments is None else arguments
-    if len(words) != 2 or any(word.startswith("-") for word in words):
-        print((__doc__ or "").strip())
-        return 0 if words in (["-h"], ["--help"]) else 2
-    try:
-        tunnel = _load(words)
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except LookupError as error:
-        print(f"FAIL  {error.args[0]}")
-        return 1
-    print(f"{setting(tunnel)}\n\n{table_text([tunnel.at(context) for context in ALLOWED])}\n")
-    checks = checks_of(tunnel)
-    for check in checks:
-        verdict = "PASS" if check.passed else "FAIL"
-        print(f"{verdict}  {check.what:<18}  {check.found:<20}  expected {check.expected}")
-    failed = sum(not check.passed for check in checks)
-    print(f"\n{len(checks) - failed} of {len(checks)} gates hold.")
-    return 1 if failed else 0
+    return command(__doc__, 2, _compare, arguments)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kvroof_reports import tunnel as wind
 from kvroof_reports.document import Section, Table, cells, picture
 from kvroof_reports.figures import wind_tunnel
+from kvroof_reports.gates import verdict
 from kvroof_reports.sections.words import caption
 from kvroof_reports.series import Series
 from kvroof_reports.text import times, tokens
@@ -31,12 +32,8 @@ def sections(every: list[Series]) -> Iterator[Section]:
         f"tunnel: {'; '.join(found)}.",
         caption(wind_tunnel.__doc__),
     )
-    checks = [check for check in wind.checks_of(tunnel) if check.ran]
-    missed = [f"{c.what} is {c.found}, expected {c.expected}" for c in checks if not c.passed]
-    verdict = f"{len(checks) - len(missed)} of {len(checks)} gates that could be asked hold."
-    if missed:
-        verdict += f" These do not: {'; '.join(missed)}."
-    blocks = (wind.setting(tunnel), drawn, _table(tunnel), f"{verdict} {wind.GATES}")
+    held = f"{verdict(wind.checks_of(tunnel))} {wind.GATES}"
+    blocks = (wind.setting(tunnel), drawn, _table(tunnel), held)
     yield Section("The wind tunnel beside the machine that it imitates", blocks)
 
 
