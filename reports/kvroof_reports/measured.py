@@ -16,7 +16,7 @@ from typing import Any
 
 from kvroof_reports.load import load_record
 from kvroof_reports.series import series_of
-from kvroof_reports.tunnel import tunnel_of
+from kvroof_reports.tunnel_comparison import tunnel_of
 
 Row = tuple[str, str, str]
 

@@ -37,7 +37,7 @@ from kvroof_reports.testing import (
     save,
     skipped,
 )
-from kvroof_reports.tunnel import tunnel_of
+from kvroof_reports.tunnel_comparison import tunnel_of
 
 
 def series(cases: list[dict[str, Any]], **others: Any) -> Series:

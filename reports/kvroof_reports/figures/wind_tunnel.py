@@ -14,7 +14,7 @@ from matplotlib.ticker import PercentFormatter
 from kvroof_reports import style
 from kvroof_reports.figures import marks
 from kvroof_reports.text import standing
-from kvroof_reports.tunnel import Tunnel
+from kvroof_reports.tunnel_comparison import Tunnel
 
 
 def draw(tunnel: Tunnel) -> Figure:

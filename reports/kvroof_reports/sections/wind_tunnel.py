@@ -5,19 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvroof_reports import tunnel as wind
 from kvroof_reports.document import Section, Table, cells, picture
 from kvroof_reports.figures import wind_tunnel
 from kvroof_reports.gates import verdict
 from kvroof_reports.sections.words import caption
 from kvroof_reports.series import Series
 from kvroof_reports.text import times, tokens
-from kvroof_reports.tunnel import HEAD, Tunnel, cells_of
+from kvroof_reports.tunnel import GATES, checks_of
+from kvroof_reports.tunnel_comparison import HEAD, Tunnel, cells_of, setting, tunnel_of
 
 
 def sections(every: list[Series]) -> Iterator[Section]:
     """Yield the section, where a tunnel's record and its machine's are there."""
-    tunnel = wind.tunnel_of(every)
+    tunnel = tunnel_of(every)
     if not tunnel:
         return
     found = [
@@ -32,8 +32,8 @@ def sections(every: list[Series]) -> Iterator[Section]:
         f"tunnel: {'; '.join(found)}.",
         caption(wind_tunnel.__doc__),
     )
-    held = f"{verdict(wind.checks_of(tunnel))} {wind.GATES}"
-    blocks = (wind.setting(tunnel), drawn, _table(tunnel), held)
+    held = f"{verdict(checks_of(tunnel))} {GATES}"
+    blocks = (setting(tunnel), drawn, _table(tunnel), held)
     yield Section("The wind tunnel beside the machine that it imitates", blocks)
 
 
