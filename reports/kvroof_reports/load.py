@@ -9,6 +9,7 @@ from typing import Any
 
 from kvroof_reports.node import InputError, Node
 from kvroof_reports.rows import (
+    AFTER_LOAD,
     BASES,
     OUTCOMES,
     VERDICTS,
@@ -20,6 +21,7 @@ from kvroof_reports.rows import (
 )
 
 SCHEMA_VERSION = 1
+_RENAMED = {"last_token_share": AFTER_LOAD}  # metrics that older records hold by another name
 
 
 def load_record(path: Path) -> Record:
@@ -146,7 +148,7 @@ def _check_ttft(node: Node, outcome: str) -> None:
 def _metrics(node: Node, outcome: str) -> dict[str, Metric]:
     if outcome != "ok" and not node.has("metrics"):
         return {}
-    return {name: _metric(metric) for name, metric in node["metrics"].items()}
+    return {_RENAMED.get(name, name): _metric(metric) for name, metric in node["metrics"].items()}
 
 
 def _metric(node: Node) -> Metric:

@@ -16,6 +16,10 @@ OUTCOMES = ("ok", "skipped", "failed", "incorrect")
 
 VERDICTS = ("found", "none_in_range", "below_smallest", "inside_interval")
 
+# Metrics of a copy case that several parts of a report read.
+ALONE = "speedup_alone"  # recompute's prefill over copy's load, without what stands around either
+AFTER_LOAD = "after_load_share"  # the share of TTFT after the load's end
+
 Interval = tuple[float, float]
 
 

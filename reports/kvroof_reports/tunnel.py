@@ -5,7 +5,8 @@ Usage: python -m kvroof_reports.tunnel SIMULATED TUNNEL
 
 SIMULATED is the record of a `ttft` run of the balance's model on the simulated machine, TUNNEL that
 of the tunnel's model on `host:balance=MACHINE`, at an eighth of each context. Compared is prefill
-over load, both alone; the last token's share of a copy's TTFT, which is not similar, stands beside.
+over load, both alone; the share of a copy's TTFT after the load's end, which is not similar, stands
+beside.
 Exit status: 0 every gate holds, 1 one does not (a point that was never run counts), 2 a FILE is no
 record.
 """
@@ -18,12 +19,11 @@ from pathlib import Path
 
 from kvroof_reports.gates import Check, NotComparable, command
 from kvroof_reports.load import load_record
-from kvroof_reports.rows import Record
+from kvroof_reports.rows import ALONE, Record
 from kvroof_reports.series import series_of
 from kvroof_reports.text import join, short_tokens, times
 from kvroof_reports.tunnel_comparison import (
     HEAD,
-    METRIC,
     Tunnel,
     TunnelPoint,
     cells_of,
@@ -97,7 +97,7 @@ def _load(files: Sequence[Path]) -> Tunnel:
     held = join([f"{r.path} holds {r.model_name} on {r.device['name']}" for r in records])
     raise NotComparable(
         "no run of host:balance=MACHINE beside one of that machine and the balance's model, with "
-        f"{METRIC} at similar contexts: {held}."
+        f"{ALONE} at similar contexts: {held}."
     )
 
 

@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kvroof_reports.rows import Metric
+from kvroof_reports.rows import AFTER_LOAD, ALONE, Metric
 from kvroof_reports.series import Row, Series
 from kvroof_reports.text import interval, percent, rate, short_tokens, times
-
-METRIC = "speedup_alone"
 
 
 @dataclass(frozen=True)
@@ -22,7 +20,7 @@ class TunnelPoint:
     own: int
     simulated: Metric | None  # speedups of load and prefill alone
     tunnel: Metric | None
-    shares: tuple[float | None, float | None]  # of the last token in a copy's TTFT
+    shares: tuple[float | None, float | None]  # of a copy's TTFT after the load's end
 
     @property
     def deviation(self) -> float | None:
@@ -55,11 +53,11 @@ class Tunnel:
         return TunnelPoint(
             context=context,
             own=own,
-            simulated=_figure(self.simulated, context, METRIC),
-            tunnel=_figure(self.series, own, METRIC),
+            simulated=_figure(self.simulated, context, ALONE),
+            tunnel=_figure(self.series, own, ALONE),
             shares=(
-                _value(self.simulated, context, "last_token_share"),
-                _value(self.series, own, "last_token_share"),
+                _value(self.simulated, context, AFTER_LOAD),
+                _value(self.series, own, AFTER_LOAD),
             ),
         )
 
@@ -118,7 +116,7 @@ HEAD = (
     "tunnel",
     "95 %",
     "deviation",
-    "last token, sim.",
+    "after the load, sim.",
     "tunnel",
 )
 

@@ -3,7 +3,8 @@
 
 The lower axis is the simulated machine's context; the tunnel ran an eighth of it. The link of the
 tunnel was set at one context, which the dotted line marks, and kept for all others. Bars and bands
-are 95 % intervals. On the right: what the last token adds to a copy, which is not similar.
+are 95 % intervals. On the right: the share of a copy's TTFT after the load's end, which is not
+similar.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from kvroof_reports.tunnel_comparison import Tunnel
 
 
 def draw(tunnel: Tunnel) -> Figure:
-    """Draw a tunnel's speedups, and the last token's shares, beside the simulated ones."""
+    """Draw a tunnel's speedups, and its shares after the load, beside the simulated ones."""
     figure, (left, right) = style.new_figure(columns=2)
     kinds = (
         (tunnel.simulated, style.SPEEDUP_COLOUR, "D"),
@@ -55,7 +56,7 @@ def draw(tunnel: Tunnel) -> Figure:
         )
         style.legend_below(axes)
     style.title(left, "Load and prefill alone")
-    style.title(right, "The last token's share of a copy's TTFT")
+    style.title(right, "Share of a copy's TTFT after the load's end")
     return figure
 
 

@@ -40,5 +40,8 @@ def sections(every: list[Series]) -> Iterator[Section]:
 def _table(tunnel: Tunnel) -> Table:
     """Set a wind tunnel beside the simulated machine, context by context."""
     rows = tuple(cells(*cells_of(point)) for point in tunnel.points)
-    caption = "Speedups of load and prefill alone; the last token's shares are of a copy's TTFT."
+    caption = (
+        "Speedups of load and prefill alone; after the load: the share of a copy's TTFT after the "
+        "load's end."
+    )
     return Table(caption, HEAD, rows, frozenset())
