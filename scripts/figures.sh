@@ -41,7 +41,7 @@ grep -qw avx512f /proc/cpuinfo && dtype=bf16
 
 echo "== plan hybrid on the host, its link paced so that both pure plans take as long at 4K"
 "$build/kvroof" run ttft --device host --model llama-3.2-1b --layers 1 --kv-dtype "$dtype" \
-  --context 4k --plan recompute --out "$out/hybrid-host.json"
+  --context 4k --plan recompute,copy --out "$out/hybrid-host.json"
 rate=$(PYTHONPATH=reports python3 -m kvroof_reports.equal_link "$out/hybrid-host.json")
 "$build/kvroof" run ttft --device "host:link=$rate" --model llama-3.2-1b --layers 1 \
   --kv-dtype "$dtype" --context 4k --plan recompute,copy,hybrid --out "$out/hybrid-host.json"

@@ -11,6 +11,7 @@ from kvroof_reports.node import InputError, Node
 from kvroof_reports.rows import (
     AFTER_LOAD,
     BASES,
+    COMPARING,
     OUTCOMES,
     VERDICTS,
     Case,
@@ -117,7 +118,7 @@ def _case(node: Node) -> Case:
     )
     if outcome != "ok" and not case.reason:
         node["reason"].fail("a sentence that says why the case is not ok")
-    if case.suite == "ttft":
+    if case.suite in COMPARING:
         _check_ttft(node, outcome)
     return case
 

@@ -12,6 +12,7 @@ from typing import Any
 BASES = ("measured", "emulated", "calibrated", "published", "datasheet")
 MODELLED = frozenset({"calibrated", "published", "datasheet"})
 PLANS = ("recompute", "copy", "hybrid")
+COMPARING = ("ttft", "crossover")  # suites whose cases have a context, a plan and a TTFT
 OUTCOMES = ("ok", "skipped", "failed", "incorrect")
 
 VERDICTS = ("found", "none_in_range", "below_smallest", "inside_interval")
