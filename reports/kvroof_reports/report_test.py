@@ -219,6 +219,22 @@ class OtherRunsTest(Reporting):
             ["16,384", "none tried", "65,536"],
         )
 
+    def test_crossovers_of_settings_that_differ_in_serving_cost_stand_apart(self) -> None:
+        value = document([{**case, "suite": "crossover"} for case in GPU])
+        found = [
+            crossover(1, 1024 * (i + 1), "found", serving_cost=cost)
+            for i, cost in enumerate(("none", "vllm"))
+        ]
+        closed = [{**one, "question": "crossover_closed_form"} for one in found]
+        value["answers"] = found + closed
+        self.report(str(save(value, self.folder, "grid.json")))
+        rows = re.findall(r"<td[^>]*>native</td>.*?</tr>", self.html(), re.S)
+        self.assertEqual(
+            [re.findall(r">([^<]*)</td>", row)[4:] for row in rows],
+            [["none", "1,024", "1,024"], ["vllm", "2,048", "2,048"]],
+        )
+        self.assertIn("2 settings of batch, live sequences, dtype, serving cost and", self.html())
+
     def test_runs_that_read_the_same_are_told_apart_by_their_files(self) -> None:
         self.report(self.file("one.json", GPU), self.file("two.json", GPU))
         titles = re.findall(r"<h2>(.*?)</h2>", self.html())

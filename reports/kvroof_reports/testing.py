@@ -169,11 +169,11 @@ def skipped(context: int, plan: str, reason: str, outcome: str = "skipped") -> d
     }
 
 
-def crossover(margin: float, context: float | None, verdict: str) -> dict[str, Any]:
-    """Return what a run concluded for one margin."""
+def crossover(margin: float, context: float | None, verdict: str, **params: Any) -> dict[str, Any]:
+    """Return what a run concluded for one margin; `params` are those that aren't the usual."""
     return {
         "question": "crossover",
-        "params": {**PARAMS, "plan": "copy", "margin": margin},
+        "params": {**PARAMS, "plan": "copy", **params, "margin": margin},
         "context_tokens": context,
         "verdict": verdict,
         "basis": "published",

@@ -121,6 +121,24 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(marks["|"], 10240)
         self.assertEqual([t.get_text() for t in axes.get_yticklabels()], ["batch 1, live 0, bf16"])
 
+    def test_settings_that_differ_in_anything_have_rows_of_their_own(self) -> None:
+        kinds = ({}, {"serving_cost": "vllm"}, {"layout": "layer_first"})
+        both = [{"serving_cost": "none", "layout": "block_first", **kind} for kind in kinds]
+        found = [crossover(1, 1024 * (i + 1), "found", **own) for i, own in enumerate(both)]
+        closed = [{**one, "question": "crossover_closed_form"} for one in found]
+        axes = crossover_by_batch_and_link.draw(self.concluded(found + closed)).axes[0]
+        self.assertEqual(
+            [text.get_text() for text in axes.get_yticklabels()],
+            [
+                "batch 1, live 0, bf16, serving cost none, layout block_first",
+                "batch 1, live 0, bf16, serving cost vllm, layout block_first",
+                "batch 1, live 0, bf16, serving cost none, layout layer_first",
+            ],
+        )
+        for marker in "o|":
+            lines = [x for x in axes.get_lines() if x.get_marker() == marker and len(x.get_xdata())]
+            self.assertEqual(len({line.get_ydata()[0] for line in lines}), 3, marker)
+
     def concluded(self, answers: list[dict[str, Any]]) -> Record:
         """Return a record with these answers."""
         whole = document([*pair(1024, 0.04, 0.02), *pair(10240, 0.26, 0.04)])
