@@ -47,6 +47,7 @@ def draw(tunnel: Tunnel) -> Figure:
     )
     style.factor_axis(left)
     left.set_ylabel("prefill time over load time")
+    right.set_ylabel("after the load, share of TTFT")
     right.set_ylim(0, 1)
     right.yaxis.set_major_formatter(PercentFormatter(1.0))
     for axes in (left, right):
