@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Measures every figure of the README's table on a quiet machine and writes it, with its provenance,
-# below OUT. Run it alone: nothing else may use the cores. Needs a built release (quickstart.sh).
+# Measures the figures of the README's table on a quiet machine, writes them with their provenance
+# below OUT, and prints the table's rows; the row of the crossover grid over every model is
+# crossover_grid.py's. Run it alone: nothing else may use the cores. Needs a built release
+# (quickstart.sh).
 # Usage: figures.sh [OUT]      (OUT defaults to results/reference)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -41,7 +43,7 @@ grep -qw avx512f /proc/cpuinfo && dtype=bf16
 
 echo "== plan hybrid on the host, its link paced so that both pure plans take as long at 4K"
 "$build/kvroof" run ttft --device host --model llama-3.2-1b --layers 1 --kv-dtype "$dtype" \
-  --context 4k --plan recompute --out "$out/hybrid-host.json"
+  --context 4k --plan recompute,copy --out "$out/hybrid-host.json"
 rate=$(PYTHONPATH=reports python3 -m kvroof_reports.equal_link "$out/hybrid-host.json")
 "$build/kvroof" run ttft --device "host:link=$rate" --model llama-3.2-1b --layers 1 \
   --kv-dtype "$dtype" --context 4k --plan recompute,copy,hybrid --out "$out/hybrid-host.json"
@@ -53,4 +55,4 @@ GOMP_SPINCOUNT=20000 "$build/kvroof" run ttft --device host:balance=h100-sxm --m
   --context 128,1280,2560,...,12800 --blocks-per-chunk 2 --out "$out/tunnel.json"
 PYTHONPATH=reports python3 -m kvroof_reports.tunnel "$out/h100-sxm.json" "$out/tunnel.json"
 
-PYTHONPATH=reports python3 -m kvroof_reports.measured "$out"
+PYTHONPATH=reports python3 -m kvroof_reports.readme_figures "$out"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kvroof_reports.rows import MODELLED
+from kvroof_reports.rows import AFTER_LOAD, ALONE, MODELLED
 from kvroof_reports.series import Series
 from kvroof_reports.text import aside, digits, percent, rate, times, tokens
 
@@ -18,46 +18,33 @@ class Balance:
     series: Series
     flop_rate: float  # FLOP/s that recomputing reached
     link_rate: float  # bytes/s that the load reached
-    prefill_seconds: float
-    load_seconds: float
-    copy_seconds: float  # TTFT by copy
     speedup: float
+    alone: float | None  # prefill time over load time
+    after_load: float | None  # the share of a copy's TTFT after the load's end
 
     @property
     def flops_per_byte(self) -> float:
         """FLOPs computed while the link moves one byte."""
         return self.flop_rate / self.link_rate
 
-    @property
-    def pi(self) -> float:
-        """Prefill time over link time of the same tokens."""
-        return self.prefill_seconds / self.load_seconds
-
-    @property
-    def rest(self) -> float:
-        """The share of a copy's TTFT that is not its load."""
-        return max(0.0, 1 - self.load_seconds / self.copy_seconds)
-
 
 def balance_of(series: Series) -> Balance | None:
-    """Return the balance of a series; None where its record lacks one of the figures."""
+    """Return the balance of a series; None where its record lacks one of the rates."""
     for pair in reversed(series.paired):
         point = pair.point
         recompute, copy = point.ok("recompute"), point.ok("copy")
         if not recompute or not copy:
             continue
         flop_rate, link_rate = recompute.value("flop_rate"), copy.value("copy_bandwidth")
-        load_seconds, prefill_seconds = copy.value("load_time"), recompute.metrics["ttft"].value
-        if flop_rate and link_rate and load_seconds:
+        if flop_rate and link_rate:
             return Balance(
                 context=point.context,
                 series=series,
                 flop_rate=flop_rate,
                 link_rate=link_rate,
-                prefill_seconds=prefill_seconds,
-                load_seconds=load_seconds,
-                copy_seconds=copy.metrics["ttft"].value,
                 speedup=pair.speedup.value,
+                alone=copy.value(ALONE),
+                after_load=copy.value(AFTER_LOAD),
             )
     return None
 
@@ -73,23 +60,41 @@ def measured_and_modelled(all_series: list[Series]) -> tuple[Series, Series] | N
 
 
 def comparison(host: Series, gpu: Series) -> str | None:
-    """Return one sentence on how far the host's balance is from the GPU's."""
+    """Return how far the host's balance is from the GPU's, as far as both records say it."""
     ours, theirs = balance_of(host), balance_of(gpu)
     if not ours or not theirs:
         return None
-    further = ours.pi / theirs.pi
+    sentences = (_rates(ours, theirs), _alone(ours, theirs), _speedups(ours, theirs))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _rates(ours: Balance, theirs: Balance) -> str:
+    return (
+        f"While its link moves one byte, {_name(ours)} computes {_over(ours)} and {_name(theirs)} "
+        f"{_over(theirs)}: the CPU's balance is {_apart(ours, theirs)} the GPU's."
+    )
+
+
+def _alone(ours: Balance, theirs: Balance) -> str:
+    if not ours.alone or not theirs.alone:
+        return ""
+    further = ours.alone / theirs.alone
     amount = "far more" if max(further, 1 / further) >= 2 else "more"
     where = "CPU" if further > 1 else "GPU"
-    says = "by about as much on both" if 0.8 < further < 1.25 else f"by {amount} on the {where}"
+    says = "about as much on both" if 0.8 < further < 1.25 else f"{amount} on the {where}"
     return (
-        f"While its link moves one byte, {_name(ours)} computes {_rates(ours)} and {_name(theirs)} "
-        f"{_rates(theirs)}: the CPU's balance is {_apart(ours, theirs)} the GPU's. "
-        f"Prefill takes {times(ours.pi)} as long as moving its KV on the CPU at "
-        f"{tokens(ours.context)} tokens, {times(theirs.pi)} on the GPU at "
-        f"{tokens(theirs.context)}: copying wins {says}. The "
-        f"speedups there are {times(ours.speedup)} and {times(theirs.speedup)}: beside the load, a "
-        "copy's TTFT holds the forward of what was not loaded, the last token at least, "
-        f"{percent(ours.rest)} of it on the CPU and {percent(theirs.rest)} on the GPU."
+        f"Prefill alone takes {times(ours.alone)} as long as the load alone on the CPU and "
+        f"{times(theirs.alone)} on the GPU: {says}."
+    )
+
+
+def _speedups(ours: Balance, theirs: Balance) -> str:
+    says = f"The speedups, of whole TTFTs, are {times(ours.speedup)} and {times(theirs.speedup)}"
+    if ours.after_load is None or theirs.after_load is None:
+        return f"{says}."
+    return (
+        f"{says}; of a copy's TTFT, {percent(ours.after_load)} on the CPU and "
+        f"{percent(theirs.after_load)} on the GPU lie after the load's end."
     )
 
 
@@ -98,7 +103,7 @@ def _apart(ours: Balance, theirs: Balance) -> str:
     return f"{times(ratio)} below" if ratio >= 1 else f"{times(1 / ratio)} above"
 
 
-def _rates(balance: Balance) -> str:
+def _over(balance: Balance) -> str:
     return (
         f"{digits(balance.flops_per_byte)} FLOP ({rate(balance.flop_rate, 'FLOP/s')} over "
         f"{rate(balance.link_rate, 'B/s')})"
@@ -108,4 +113,4 @@ def _rates(balance: Balance) -> str:
 def _name(balance: Balance) -> str:
     record = balance.series.record
     where = "the host CPU" if record.device["backend"] == "host" else record.device_name
-    return f"{where} ({aside(balance.series.basis)})"
+    return f"{where} ({aside(balance.series.basis)}, at {tokens(balance.context)} tokens)"

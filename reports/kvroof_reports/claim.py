@@ -10,13 +10,12 @@ every gate holds, 1 one does not (a point that was never run counts), 2 FILE is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from kvroof_reports.gates import Check, NotComparable, command
 from kvroof_reports.load import load_record
-from kvroof_reports.node import InputError
 from kvroof_reports.published import Published, PublishedPoint, load_published
 from kvroof_reports.rows import MODELLED, Interval, Record
 from kvroof_reports.series import Point, Series, series_of
@@ -30,17 +29,6 @@ SHORT_CONTEXT = 10240  # up to here the slack applies
 LEAST_HELD = 0.8  # of an arm's gated points: whose published band lies inside the interval
 WIDEST = 0.20  # half of an interval, in shares of its median, from SHORT_CONTEXT up
 SPEEDUP_RANGES = {1024: (1.5, 3.0), 102400: (19.0, 26.0)}
-
-
-@dataclass(frozen=True)
-class Check:
-    """One gate: what was found, what was expected, and whether it holds."""
-
-    what: str
-    found: str
-    expected: str
-    passed: bool
-    ran: bool = True
 
 
 GATES = (
@@ -182,34 +170,21 @@ def _claimed_series(record: Record) -> tuple[Series, Published]:
         matching = [series for series in series_of(record) if published.matches(series)]
         if matching:
             return matching[0], published
-    raise LookupError(
+    raise NotComparable(
         f"{record.path}: no ttft case of a published setting (model, device, batch 1, bf16, its "
         f"own link); it holds {record.model_name} on {record.device_name}."
     )
 
 
+def _compare(files: Sequence[Path]) -> tuple[str, list[Check]]:
+    series, published = _claimed_series(load_record(files[0]))
+    head = f"{published.name}: {published.setting}\n{published.source_url}"
+    return head, checks_of(series, published)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print every gate with PASS or FAIL."""
-    words = sys.argv[1:] if arguments is None else arguments
-    if len(words) != 1 or words[0].startswith("-"):
-        print(__doc__.strip())
-        return 0 if words in (["-h"], ["--help"]) else 2
-    try:
-        series, published = _claimed_series(load_record(Path(words[0])))
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except LookupError as error:
-        print(f"FAIL  {error.args[0]}")
-        return 1
-    checks = checks_of(series, published)
-    print(f"{published.name}: {published.setting}\n{published.source_url}\n")
-    for check in checks:
-        verdict = "PASS" if check.passed else "FAIL"
-        print(f"{verdict}  {check.what:<20}  {check.found:<28}  expected {check.expected}")
-    failed = sum(not check.passed for check in checks)
-    print(f"\n{len(checks) - failed} of {len(checks)} gates hold.")
-    return 1 if failed else 0
+    return command(__doc__, 1, _compare, arguments)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from kvroof_reports.answer import Answer
 from kvroof_reports.rows import Record
-from kvroof_reports.text import aside, standing, tokens
+from kvroof_reports.setting import copies, names_of, words
+from kvroof_reports.text import aside, join, standing, tokens
 
 
 def answer(record: Record) -> Answer:
@@ -19,12 +20,13 @@ def answer(record: Record) -> Answer:
 
 def verdict(record: Record) -> str:
     """Say where copying is faster at all, over every setting that the run tried."""
-    own = [c for c in record.crossovers if c.margin == 1 and c.params.get("plan") == "copy"]
+    own = [c for c in copies(record.crossovers) if c.margin == 1]
     if not own:
         return _nothing(record)
     always = sum(c.verdict == "below_smallest" for c in own)
     never = sum(c.verdict == "none_in_range" for c in own)
-    settings = f"{len(own)} settings of batch, live sequences, dtype and link"
+    varied = words((*names_of(own), "link"))
+    settings = f"{len(own)} settings of {join(varied)}"
     if always == len(own):
         return f"Copying is faster at every context tried, in all {settings}."
     if never == len(own):

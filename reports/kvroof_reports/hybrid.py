@@ -9,29 +9,34 @@ point where the pure plans are near each other counts), 2 FILE is not a record.
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from kvroof_reports.gates import Check, command
+from kvroof_reports.load import load_record
+from kvroof_reports.rows import AFTER_LOAD, COMPARING, Record
+from kvroof_reports.series import Point as Plans
+from kvroof_reports.series import Series, series_of
+from kvroof_reports.text import milliseconds, times
 
 SLOWEST = 0.95  # of the better pure plan's speed, at every point
 NEAR = 0.20  # the pure plans' times differ by at most so much
 LEAST_GAIN = 1.25  # where they do
-LAST_TOKEN = 0.10  # and the last token's forward is under such a share of either plan
+SHORT_END = 0.10  # and what follows a copy's load takes under such a share of either plan
 
 
 @dataclass(frozen=True)
 class Point:
-    """Three plans of one comparison group, in seconds."""
+    """The three plans at one context of a series, in seconds."""
 
     what: str
     context: int
     recompute: float
     copy: float
     hybrid: float
-    last_token: float
+    after_load: float | None  # of copy; None where the record does not say it
 
     @property
     def gain(self) -> float:
@@ -40,69 +45,69 @@ class Point:
 
     @property
     def gated(self) -> bool:
-        """Whether the pure plans are near each other and the last token's forward is short."""
+        """Whether the pure plans are near each other and what follows a load is short."""
         short, long = sorted((self.recompute, self.copy))
-        return long <= short * (1 + NEAR) and self.last_token < LAST_TOKEN * short
+        known_short = self.after_load is not None and self.after_load < SHORT_END * short
+        return long <= short * (1 + NEAR) and known_short
 
     @property
-    def passed(self) -> bool:
-        """Whether the gain is what it must be here."""
-        return self.gain >= (LEAST_GAIN if self.gated else SLOWEST)
+    def least_gain(self) -> float:
+        """What the gain must be here."""
+        return LEAST_GAIN if self.gated else SLOWEST
 
 
-def points_of(record: dict[str, Any]) -> Iterator[Point]:
-    """Every group of ``record`` whose three plans are ok."""
-    groups: dict[str, dict[str, dict[str, Any]]] = {}
-    for case in record["cases"]:
-        if case["outcome"] != "ok":
-            continue
-        params = {k: v for k, v in case["params"].items() if k != "plan"}
-        groups.setdefault(json.dumps(params), {})[case["params"]["plan"]] = case
-    for text, plans in groups.items():
-        if set(plans) != {"recompute", "copy", "hybrid"}:
-            continue
-        seconds = {plan: case["metrics"]["ttft"]["median"] for plan, case in plans.items()}
-        share = plans["copy"]["metrics"]["last_token_share"]["median"]
-        params = json.loads(text)
-        what = f"{params['context_tokens']} tokens, batch {params['batch']}, link {params['link']}"
-        yield Point(
-            what,
-            params["context_tokens"],
-            seconds["recompute"],
-            seconds["copy"],
-            seconds["hybrid"],
-            share * seconds["copy"],
-        )
+def points_of(record: Record) -> list[Point]:
+    """Return every context of a record at which all three plans are ok."""
+    found = [(s, plans) for s in series_of(record, COMPARING) for plans in s.points]
+    return [point for series, plans in found if (point := _point(series, plans))]
+
+
+def _point(series: Series, plans: Plans) -> Point | None:
+    recompute, copy, hybrid = (plans.ttft(plan) for plan in ("recompute", "copy", "hybrid"))
+    case = plans.ok("copy")
+    if not recompute or not copy or not hybrid or not case:
+        return None
+    share = case.value(AFTER_LOAD)
+    return Point(
+        what=", ".join(
+            word for word in (f"{plans.context} tokens", series.subject, series.label) if word
+        ),
+        context=plans.context,
+        recompute=recompute.value,
+        copy=copy.value,
+        hybrid=hybrid.value,
+        after_load=None if share is None else share * copy.value,
+    )
+
+
+def checks_of(points: Sequence[Point]) -> list[Check]:
+    """Return a gate for every point, and one that asks for points where the pure plans meet."""
+    near = sum(point.gated for point in points)
+    asked = (
+        f"1 at least (pure plans within {100 * NEAR:.0f} %, under {100 * SHORT_END:.0f} % of each "
+        "after the load)"
+    )
+    found = f"{near} of {len(points)} points"
+    return [*map(_check, points), Check("near each other", found, asked, near > 0)]
+
+
+def _check(point: Point) -> Check:
+    found = (
+        f"gain {times(point.gain)}: recompute {milliseconds(point.recompute)} ms, copy "
+        f"{milliseconds(point.copy)} ms, hybrid {milliseconds(point.hybrid)} ms"
+    )
+    return Check(
+        point.what, found, f"{point.least_gain:g}x or more", point.gain >= point.least_gain
+    )
+
+
+def _compare(files: Sequence[Path]) -> tuple[str, list[Check]]:
+    return "", checks_of(points_of(load_record(files[0])))
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print every point with PASS or FAIL."""
-    words = sys.argv[1:] if arguments is None else arguments
-    if len(words) != 1 or words[0].startswith("-"):
-        print(__doc__.strip())
-        return 0 if words in (["-h"], ["--help"]) else 2
-    try:
-        record = json.loads(Path(words[0]).read_text(encoding="utf-8"))
-        points = list(points_of(record))
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"{words[0]} is no record of kvroof run: {error}", file=sys.stderr)
-        return 2
-    for point in points:
-        expected = f"{LEAST_GAIN:g}" if point.gated else f"{SLOWEST:g}"
-        print(
-            f"{'PASS' if point.passed else 'FAIL'}  {point.what}: recompute "
-            f"{1e3 * point.recompute:.4g} ms, copy {1e3 * point.copy:.4g} ms, hybrid "
-            f"{1e3 * point.hybrid:.4g} ms, gain {point.gain:.2f}, expected {expected} or more"
-        )
-    failed = sum(not point.passed for point in points)
-    gated = sum(point.gated for point in points)
-    if gated == 0:
-        print(
-            f"FAIL  at no point were the pure plans within {100 * NEAR:.0f} % of each other and "
-            f"the last token's forward under {100 * LAST_TOKEN:.0f} % of either"
-        )
-    print(f"{len(points) - failed} of {len(points)} points hold, {gated} of them near each other.")
-    return 1 if failed or gated == 0 else 0
+    """Print every gate with PASS or FAIL."""
+    return command(__doc__, 1, _compare, arguments)
 
 
 if __name__ == "__main__":

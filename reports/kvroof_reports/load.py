@@ -9,7 +9,9 @@ from typing import Any
 
 from kvroof_reports.node import InputError, Node
 from kvroof_reports.rows import (
+    AFTER_LOAD,
     BASES,
+    COMPARING,
     OUTCOMES,
     VERDICTS,
     Case,
@@ -20,6 +22,7 @@ from kvroof_reports.rows import (
 )
 
 SCHEMA_VERSION = 1
+_RENAMED = {"last_token_share": AFTER_LOAD}  # metrics that older records hold by another name
 
 
 def load_record(path: Path) -> Record:
@@ -115,7 +118,7 @@ def _case(node: Node) -> Case:
     )
     if outcome != "ok" and not case.reason:
         node["reason"].fail("a sentence that says why the case is not ok")
-    if case.suite == "ttft":
+    if case.suite in COMPARING:
         _check_ttft(node, outcome)
     return case
 
@@ -146,7 +149,7 @@ def _check_ttft(node: Node, outcome: str) -> None:
 def _metrics(node: Node, outcome: str) -> dict[str, Metric]:
     if outcome != "ok" and not node.has("metrics"):
         return {}
-    return {name: _metric(metric) for name, metric in node["metrics"].items()}
+    return {_RENAMED.get(name, name): _metric(metric) for name, metric in node["metrics"].items()}
 
 
 def _metric(node: Node) -> Metric:

@@ -13,6 +13,7 @@ from typing import Any
 from kvroof_reports.load import load_record
 from kvroof_reports.node import InputError
 from kvroof_reports.published import FOLDER
+from kvroof_reports.rows import AFTER_LOAD
 from kvroof_reports.testing import HOST, LLAMA_1B, crossover, document, pair, save, skipped
 
 Change = Callable[[dict[str, Any]], None]
@@ -121,6 +122,14 @@ class LoaderTest(unittest.TestCase):
         self.assertEqual(record.crossovers[0].context, 1024.0)
         flops = record.cases[0].metrics["flops"]
         self.assertEqual((flops.value, flops.exact), (1.4e10 * 1024, True))
+
+    def test_older_records_hold_the_share_after_the_load_by_another_name(self) -> None:
+        for name in ("last_token_share", "after_load_share"):
+            value = document(pair(1024, 2.0, 1.0))
+            value["cases"][1]["metrics"][name] = {"unit": "ratio", "median": 0.2}
+            with tempfile.TemporaryDirectory() as folder:
+                found = load_record(save(value, Path(folder)))
+            self.assertEqual(found.cases[1].value(AFTER_LOAD), 0.2, name)
 
     def test_records_of_these_tests_fit_the_schema(self) -> None:
         try:

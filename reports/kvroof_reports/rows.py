@@ -12,9 +12,14 @@ from typing import Any
 BASES = ("measured", "emulated", "calibrated", "published", "datasheet")
 MODELLED = frozenset({"calibrated", "published", "datasheet"})
 PLANS = ("recompute", "copy", "hybrid")
+COMPARING = ("ttft", "crossover")  # suites whose cases have a context, a plan and a TTFT
 OUTCOMES = ("ok", "skipped", "failed", "incorrect")
 
 VERDICTS = ("found", "none_in_range", "below_smallest", "inside_interval")
+
+# Metrics of a copy case that several parts of a report read.
+ALONE = "speedup_alone"  # recompute's prefill over copy's load, without what stands around either
+AFTER_LOAD = "after_load_share"  # the share of TTFT after the load's end
 
 Interval = tuple[float, float]
 

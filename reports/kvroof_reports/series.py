@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -152,14 +152,14 @@ class Series:
         return str(self.record.device["basis"])
 
 
-def series_of(record: Record) -> list[Series]:
-    """Group a record's `ttft` cases; a recompute case serves every series that it agrees with."""
+def series_of(record: Record, suites: Sequence[str] = ("ttft",)) -> list[Series]:
+    """Group the cases of some suites; a recompute case serves every series that it agrees with."""
     groups: dict[tuple, list[Case]] = {}
-    ttft = [case for case in record.cases if case.suite == "ttft"]
-    for case in ttft:
+    own = [case for case in record.cases if case.suite in suites]
+    for case in own:
         if case.params["plan"] != "recompute":
             groups.setdefault(_key(case), []).append(case)
-    for case in ttft:
+    for case in own:
         if case.params["plan"] == "recompute":
             agreeing = [key for key in groups if set(_key(case)) <= set(key)]
             for key in agreeing or [_key(case)]:

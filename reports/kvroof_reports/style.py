@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one style of all figures: colours say the plan, dashes say the basis."""
+"""The one style of all figures: colours say what is drawn, dashes say the basis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 from kvroof_reports.text import seconds, short_tokens
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart.
-PLAN_COLOURS = {"recompute": "#D55E00", "copy": "#0072B2", "hybrid": "#009E73"}
+_BLUE, _SKY, _GREEN = "#0072B2", "#56B4E9", "#009E73"
+_VERMILION, _ORANGE, _PURPLE, _GREY = "#D55E00", "#E69F00", "#CC79A7", "#555555"
+
+PLAN_COLOURS = {"recompute": _VERMILION, "copy": _BLUE, "hybrid": _GREEN}
 PLAN_MARKERS = {"recompute": "o", "copy": "s", "hybrid": "^"}
 BASIS_DASHES = {
     "measured": "solid",
@@ -24,8 +27,12 @@ BASIS_DASHES = {
     "published": (0, (4, 2)),
     "datasheet": (0, (1, 1.5)),
 }
-SPEEDUP_COLOUR = "#CC79A7"
-REFERENCE_COLOUR = "#555555"
+SPEEDUP_COLOUR = _PURPLE
+TUNNEL_COLOUR = _GREEN
+REFERENCE_COLOUR = _GREY
+MARGIN_COLOURS = {1.0: _BLUE, 1.1: _ORANGE, 2.0: _VERMILION}  # how much faster copying is
+SUBJECT_COLOURS = (_BLUE, _VERMILION, _GREEN, _PURPLE, _ORANGE, _SKY, _GREY)
+SUBJECT_MARKERS = "os^Dv"  # the next one each time that the colours are used up
 
 _SETTINGS = {
     "font.family": "DejaVu Sans",
@@ -48,6 +55,12 @@ _SETTINGS = {
     "svg.fonttype": "path",
     "svg.hashsalt": "kvroof",  # the same record gives the same bytes
 }
+
+
+def subject_mark(number: int) -> tuple[str, str]:
+    """Return the colour and marker of the numbered one among things of a kind."""
+    turn, place = divmod(number, len(SUBJECT_COLOURS))
+    return SUBJECT_COLOURS[place], SUBJECT_MARKERS[turn % len(SUBJECT_MARKERS)]
 
 
 def use() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kvroof_reports.load import load_record
-from kvroof_reports.rows import Record
+from kvroof_reports.rows import AFTER_LOAD, ALONE, Record
 
 H100 = {
     "backend": "sim",
@@ -137,11 +137,11 @@ def pair(
 
 
 def alone(context: int, speedup: float, *, basis: str = "published") -> list[dict[str, Any]]:
-    """Return the two cases of a context, with prefill over load and the last token's share."""
+    """Return the two cases of a context, with prefill over load and the share after the load."""
     cases = pair(context, speedup, 1.2, basis=basis)
     cases[1]["metrics"] |= {
-        "speedup_alone": metric("ratio", speedup, 0.02),
-        "last_token_share": metric("ratio", 0.2, 0.02),
+        ALONE: metric("ratio", speedup, 0.02),
+        AFTER_LOAD: metric("ratio", 0.2, 0.02),
     }
     return cases
 
@@ -169,11 +169,11 @@ def skipped(context: int, plan: str, reason: str, outcome: str = "skipped") -> d
     }
 
 
-def crossover(margin: float, context: float | None, verdict: str) -> dict[str, Any]:
-    """Return what a run concluded for one margin."""
+def crossover(margin: float, context: float | None, verdict: str, **params: Any) -> dict[str, Any]:
+    """Return what a run concluded for one margin; `params` are those that aren't the usual."""
     return {
         "question": "crossover",
-        "params": {**PARAMS, "plan": "copy", "margin": margin},
+        "params": {**PARAMS, "plan": "copy", **params, "margin": margin},
         "context_tokens": context,
         "verdict": verdict,
         "basis": "published",

@@ -5,7 +5,8 @@ Usage: python -m kvroof_reports.tunnel SIMULATED TUNNEL
 
 SIMULATED is the record of a `ttft` run of the balance's model on the simulated machine, TUNNEL that
 of the tunnel's model on `host:balance=MACHINE`, at an eighth of each context. Compared is prefill
-over load, both alone; the last token's share of a copy's TTFT, which is not similar, stands beside.
+over load, both alone; the share of a copy's TTFT after the load's end, which is not similar, stands
+beside.
 Exit status: 0 every gate holds, 1 one does not (a point that was never run counts), 2 a FILE is no
 record.
 """
@@ -14,20 +15,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from kvroof_reports.claim import Check
+from kvroof_reports.gates import Check, NotComparable, command
 from kvroof_reports.load import load_record
-from kvroof_reports.node import InputError
-from kvroof_reports.rows import Metric, Record
-from kvroof_reports.series import Row, Series, series_of
-from kvroof_reports.text import interval, join, percent, rate, short_tokens, times
+from kvroof_reports.rows import ALONE, Record
+from kvroof_reports.series import series_of
+from kvroof_reports.text import join, short_tokens, times
+from kvroof_reports.tunnel_comparison import (
+    HEAD,
+    Tunnel,
+    TunnelPoint,
+    cells_of,
+    setting,
+    tunnel_of,
+)
 
 # Of the simulated machine, and how far the tunnel's speedup may be from its.
 ALLOWED = {1024: 0.25, **dict.fromkeys(range(10240, 102401, 10240), 0.15)}
-METRIC = "speedup_alone"
 
 GATES = (
     f"Gates: within {100 * ALLOWED[10240]:.0f} % of the simulated speedup from 10K tokens up and "
@@ -35,105 +40,10 @@ GATES = (
 )
 
 
-@dataclass(frozen=True)
-class TunnelPoint:
-    """One context of the simulated machine, and the tunnel's that is similar to it."""
-
-    context: int
-    own: int
-    simulated: Metric | None  # speedups of load and prefill alone
-    tunnel: Metric | None
-    shares: tuple[float | None, float | None]  # of the last token in a copy's TTFT
-
-    @property
-    def deviation(self) -> float | None:
-        """How far the tunnel's speedup is from the simulated one, as a share of that."""
-        if self.simulated is None or self.tunnel is None:
-            return None
-        return self.tunnel.value / self.simulated.value - 1
-
-
-@dataclass(frozen=True)
-class Tunnel:
-    """A tunnel's series beside the simulated one that it imitates."""
-
-    simulated: Series
-    series: Series
-
-    @property
-    def balance(self) -> dict[str, Any]:
-        """What the tunnel's link was set by."""
-        return self.series.record.device["balance"]
-
-    @property
-    def scale(self) -> int:
-        """How many of the machine's tokens one of the tunnel's stands for."""
-        return self.balance["machine_context_tokens"] // self.balance["context_tokens"]
-
-    def at(self, context: int) -> TunnelPoint:
-        """Return the point of one of the simulated machine's contexts, whatever was run there."""
-        own = context // self.scale
-        return TunnelPoint(
-            context=context,
-            own=own,
-            simulated=_figure(self.simulated, context, METRIC),
-            tunnel=_figure(self.series, own, METRIC),
-            shares=(
-                _value(self.simulated, context, "last_token_share"),
-                _value(self.series, own, "last_token_share"),
-            ),
-        )
-
-    @property
-    def points(self) -> list[TunnelPoint]:
-        """The points that both have."""
-        all_points = [self.at(point.context) for point in self.simulated.points]
-        return [point for point in all_points if point.deviation is not None]
-
-    @property
-    def rows(self) -> tuple[list[Row], list[Row]]:
-        """Both speedups by the simulated machine's context."""
-        found = self.points
-        return (
-            [(p.context, p.simulated) for p in found if p.simulated],
-            [(p.context, p.tunnel) for p in found if p.tunnel],
-        )
-
-
-def tunnel_of(every: Sequence[Series]) -> Tunnel | None:
-    """Return the first tunnel among some series that stands beside what it imitates."""
-    for series in every:
-        balance = series.record.device.get("balance")
-        if not balance:
-            continue
-        for other in every:
-            same = (other.record.device["name"], other.record.model_name) == (
-                balance["machine"],
-                balance["machine_model"],
-            )
-            whole = other.params.get("layers") in (None, other.record.whole_layers)
-            if same and whole and other.params.get("link", "native") == "native":
-                found = Tunnel(other, series)
-                if found.points:
-                    return found
-    return None
-
-
 def checks_of(tunnel: Tunnel) -> list[Check]:
     """Return every gate."""
     points = [tunnel.at(context) for context in ALLOWED]
     return [*map(_deviation_check, points), _rising_check(points)]
-
-
-def _figure(series: Series, context: int, name: str) -> Metric | None:
-    point = next((p for p in series.points if p.context == context), None)
-    case = point.ok("copy") if point else None
-    return case.metrics.get(name) if case else None
-
-
-def _value(series: Series, context: int, name: str) -> float | None:
-    metric = _figure(series, context, name)
-    return metric.value if metric else None
 
 
 def _deviation_check(point: TunnelPoint) -> Check:
@@ -171,32 +81,6 @@ def _rising_check(points: list[TunnelPoint]) -> Check:
     return Check(what, found, expected, not falls)
 
 
-HEAD = (
-    "context",
-    "tunnel's",
-    "simulated",
-    "tunnel",
-    "95 %",
-    "deviation",
-    "last token, sim.",
-    "tunnel",
-)
-
-
-def cells_of(point: TunnelPoint) -> tuple[str, ...]:
-    """Return a point as the columns of HEAD."""
-    none = "-"
-    return (
-        short_tokens(point.context),
-        f"{point.own}",
-        times(point.simulated.value) if point.simulated else none,
-        times(point.tunnel.value) if point.tunnel else none,
-        interval(point.tunnel.ci95, "x") if point.tunnel else none,
-        none if point.deviation is None else f"{100 * point.deviation:+.1f} %",
-        *(none if share is None else percent(share) for share in point.shares),
-    )
-
-
 def table_text(points: Sequence[TunnelPoint]) -> str:
     """Return the table as text of a terminal."""
     rows = [HEAD, *map(cells_of, points)]
@@ -205,53 +89,27 @@ def table_text(points: Sequence[TunnelPoint]) -> str:
     return "\n".join(lines)
 
 
-def setting(tunnel: Tunnel) -> str:
-    """Return how the tunnel was balanced, as a sentence."""
-    balance = tunnel.balance
-    own = balance["prefill"]["median"]
-    return (
-        f"{tunnel.series.record.model_name} on {tunnel.series.device}: one link rate, "
-        f"{rate(balance['link_rate'], 'B/s')}, at which its own prefill of "
-        f"{balance['context_tokens']:,} tokens ({1e3 * own:.1f} ms) takes "
-        f"{times(balance['pi'])} as long as their load, as {balance['machine_model']} of "
-        f"{balance['machine_context_tokens']:,} tokens does on {balance['machine']}."
-    )
-
-
-def _load(files: Sequence[str]) -> Tunnel:
-    records: list[Record] = [load_record(Path(file)) for file in files]
+def _load(files: Sequence[Path]) -> Tunnel:
+    records: list[Record] = [load_record(file) for file in files]
     found = tunnel_of([series for record in records for series in series_of(record)])
     if found:
         return found
     held = join([f"{r.path} holds {r.model_name} on {r.device['name']}" for r in records])
-    raise LookupError(
+    raise NotComparable(
         "no run of host:balance=MACHINE beside one of that machine and the balance's model, with "
-        f"{METRIC} at similar contexts: {held}."
+        f"{ALONE} at similar contexts: {held}."
     )
+
+
+def _compare(files: Sequence[Path]) -> tuple[str, list[Check]]:
+    tunnel = _load(files)
+    table = table_text([tunnel.at(context) for context in ALLOWED])
+    return f"{setting(tunnel)}\n\n{table}", checks_of(tunnel)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the table, then every gate with PASS or FAIL."""
-    words = sys.argv[1:] if arguments is None else arguments
-    if len(words) != 2 or any(word.startswith("-") for word in words):
-        print((__doc__ or "").strip())
-        return 0 if words in (["-h"], ["--help"]) else 2
-    try:
-        tunnel = _load(words)
-    except InputError as error:
-        print(error, file=sys.stderr)
-        return 2
-    except LookupError as error:
-        print(f"FAIL  {error.args[0]}")
-        return 1
-    print(f"{setting(tunnel)}\n\n{table_text([tunnel.at(context) for context in ALLOWED])}\n")
-    checks = checks_of(tunnel)
-    for check in checks:
-        verdict = "PASS" if check.passed else "FAIL"
-        print(f"{verdict}  {check.what:<18}  {check.found:<20}  expected {check.expected}")
-    failed = sum(not check.passed for check in checks)
-    print(f"\n{len(checks) - failed} of {len(checks)} gates hold.")
-    return 1 if failed else 0
+    return command(__doc__, 2, _compare, arguments)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+import re
 import tempfile
 import unittest
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from matplotlib.axes import Axes
 
-from kvroof_reports import style
+from kvroof_reports import figures, style
 from kvroof_reports.figures import (
     crossover_by_batch_and_link,
     host_measured,
@@ -36,7 +40,7 @@ from kvroof_reports.testing import (
     save,
     skipped,
 )
-from kvroof_reports.tunnel import tunnel_of
+from kvroof_reports.tunnel_comparison import Tunnel, tunnel_of
 
 
 def series(cases: list[dict[str, Any]], **others: Any) -> Series:
@@ -50,6 +54,20 @@ def drawn(axes: Axes) -> dict[str, list[float]]:
     """Return the heights of each labelled line."""
     lines = {str(line.get_label()): list(line.get_ydata()) for line in axes.get_lines()}
     return {label: heights for label, heights in lines.items() if not label.startswith("_")}
+
+
+def modules() -> dict[str, ModuleType]:
+    """Return every module of the package that draws, by name."""
+    names = [info.name for info in pkgutil.iter_modules(figures.__path__)]
+    found = {n: importlib.import_module(f"{figures.__name__}.{n}") for n in names}
+    return {name: module for name, module in found.items() if hasattr(module, "draw")}
+
+
+def tells_y(axes: Axes) -> bool:
+    """Whether y has a label or marks in words, on these axes or on those that share it."""
+    sharing = axes.get_shared_y_axes().get_siblings(axes)
+    marks = [mark.get_text() for each in sharing for mark in each.get_yticklabels()]
+    return any(each.get_ylabel() for each in sharing) or any("batch" in mark for mark in marks)
 
 
 class FiguresTest(unittest.TestCase):
@@ -96,15 +114,19 @@ class FiguresTest(unittest.TestCase):
         self.assertIn("published claim, 2x to 22x", labels)
 
     def test_cases_stand_under_both_roofs(self) -> None:
-        cases = pair(1024, 0.04, 0.02)
-        cases[0]["metrics"]["compute_ceiling"] = {"unit": "FLOP/s", "median": 9e14}
-        cases[1]["metrics"]["link_ceiling"] = {"unit": "bytes/s", "median": 6e10}
-        with tempfile.TemporaryDirectory() as folder:
-            left, right = two_roofs.draw([record(cases, Path(folder))]).axes
+        left, right = two_roofs.draw([self.under_roofs()]).axes
         for axes, rate, roof in ((left, 14e9 * 1024 / 0.04, 9e14), (right, 2**27 / 0.02, 6e10)):
             (heights,) = drawn(axes).values()
             self.assertAlmostEqual(heights[0] / rate, 1)
             self.assertEqual(list(axes.get_lines()[-1].get_ydata()), [roof, roof])
+
+    def under_roofs(self) -> Record:
+        """Return a record whose cases carry their ceilings."""
+        cases = pair(1024, 0.04, 0.02)
+        cases[0]["metrics"]["compute_ceiling"] = {"unit": "FLOP/s", "median": 9e14}
+        cases[1]["metrics"]["link_ceiling"] = {"unit": "bytes/s", "median": 6e10}
+        with tempfile.TemporaryDirectory() as folder:
+            return record(cases, Path(folder))
 
     def test_a_crossover_that_is_no_context_is_drawn_as_none(self) -> None:
         found = [crossover(1, 1024, "below_smallest"), crossover(2, None, "none_in_range")]
@@ -120,6 +142,24 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(marks["|"], 10240)
         self.assertEqual([t.get_text() for t in axes.get_yticklabels()], ["batch 1, live 0, bf16"])
 
+    def test_settings_that_differ_in_anything_have_rows_of_their_own(self) -> None:
+        kinds = ({}, {"serving_cost": "vllm"}, {"layout": "layer_first"})
+        both = [{"serving_cost": "none", "layout": "block_first", **kind} for kind in kinds]
+        found = [crossover(1, 1024 * (i + 1), "found", **own) for i, own in enumerate(both)]
+        closed = [{**one, "question": "crossover_closed_form"} for one in found]
+        axes = crossover_by_batch_and_link.draw(self.concluded(found + closed)).axes[0]
+        self.assertEqual(
+            [text.get_text() for text in axes.get_yticklabels()],
+            [
+                "batch 1, live 0, bf16, serving cost none, layout block_first",
+                "batch 1, live 0, bf16, serving cost vllm, layout block_first",
+                "batch 1, live 0, bf16, serving cost none, layout layer_first",
+            ],
+        )
+        for marker in "o|":
+            lines = [x for x in axes.get_lines() if x.get_marker() == marker and len(x.get_xdata())]
+            self.assertEqual(len({line.get_ydata()[0] for line in lines}), 3, marker)
+
     def concluded(self, answers: list[dict[str, Any]]) -> Record:
         """Return a record with these answers."""
         whole = document([*pair(1024, 0.04, 0.02), *pair(10240, 0.26, 0.04)])
@@ -134,19 +174,47 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(drawn(right)["h100-sxm, modelled (basis: published)"], [2.0, 6.5])
 
     def test_the_tunnel_stands_beside_what_it_imitates(self) -> None:
-        machine = series([*alone(1024, 8.0), *alone(10240, 9.6), *alone(20480, 11.0)])
-        own = [*alone(128, 9.0, basis="emulated"), *alone(1280, 9.5, basis="emulated")]
-        tunnel = tunnel_of([series(own, device=TUNNEL, model=TUNNEL_512), machine])
-        assert tunnel
-        left, right = wind_tunnel.draw(tunnel).axes
+        left, right = wind_tunnel.draw(self.tunnel()).axes
         lines = drawn(left)
         self.assertEqual([v for k, v in lines.items() if "tunnel-512" in k], [[9.0, 9.5]])
         self.assertEqual([v for k, v in lines.items() if "llama-3.1-8b" in k], [[8.0, 9.6]])
         self.assertEqual(len(drawn(right)), 2)
 
-    def test_every_figure_says_what_it_is(self) -> None:
-        for module in (ttft_by_context, speedup_by_context, host_measured, wind_tunnel):
-            self.assertGreater(len(module.__doc__ or ""), 80)
+    def tunnel(self) -> Tunnel:
+        """Return a tunnel of two contexts beside a machine of three."""
+        machine = series([*alone(1024, 8.0), *alone(10240, 9.6), *alone(20480, 11.0)])
+        own = [*alone(128, 9.0, basis="emulated"), *alone(1280, 9.5, basis="emulated")]
+        found = tunnel_of([series(own, device=TUNNEL, model=TUNNEL_512), machine])
+        assert found
+        return found
+
+    def test_colours_are_those_of_the_style(self) -> None:
+        for file in Path(__file__).parent.glob("*.py"):
+            found = re.findall(r"""["'](#[0-9a-fA-F]{3,8})["']""", file.read_text(encoding="utf-8"))
+            self.assertEqual(found, [], f"{file.name}: colours belong in style.py")
+
+    def test_every_figure_has_titles_and_labelled_axes(self) -> None:
+        samples = self.samples()
+        self.assertEqual(set(modules()), set(samples), "each figure needs a sample in this test")
+        for name, module in modules().items():
+            figure = module.draw(*samples[name])
+            self.assertTrue(figure.axes, name)
+            for axes in figure.axes:
+                self.assertTrue(axes.get_title(loc="left"), f"{name}: a panel without a title")
+                self.assertTrue(axes.get_xlabel(), f"{name}: x without a label")
+                self.assertTrue(tells_y(axes), f"{name}: y without a label")
+
+    def samples(self) -> dict[str, tuple[Any, ...]]:
+        """Return what each figure draws, by the figure's name."""
+        concluded = self.concluded([crossover(1, 1024, "found")])
+        return {
+            "ttft_by_context": (self.gpu,),
+            "speedup_by_context": (self.gpu,),
+            "host_measured": (self.host, self.gpu),
+            "two_roofs": ([self.under_roofs()],),
+            "crossover_by_batch_and_link": (concluded,),
+            "wind_tunnel": (self.tunnel(),),
+        }
 
 
 if __name__ == "__main__":

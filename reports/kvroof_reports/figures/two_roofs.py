@@ -17,9 +17,6 @@ from kvroof_reports import style
 from kvroof_reports.rows import MODELLED, Case, Record
 from kvroof_reports.text import standing
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")
-MARKERS = "os^Dv"  # the next one each time that the colours are used up
-
 # Plan, what it did, its rate, its ceiling; the words of the axes and of the title.
 _ROOFS = (
     (
@@ -67,8 +64,7 @@ def _draw_record(
     axes: Axes, record: Record, found: list[Case], names: tuple[str, str, str], number: int
 ) -> None:
     work, rate, ceiling = names
-    colour = COLOURS[number % len(COLOURS)]
-    marker = MARKERS[number // len(COLOURS) % len(MARKERS)]
+    colour, marker = style.subject_mark(number)
     modelled = found[0].basis in MODELLED
     basis = standing(found[0].basis)
     axes.plot(

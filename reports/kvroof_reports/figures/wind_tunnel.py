@@ -3,7 +3,8 @@
 
 The lower axis is the simulated machine's context; the tunnel ran an eighth of it. The link of the
 tunnel was set at one context, which the dotted line marks, and kept for all others. Bars and bands
-are 95 % intervals. On the right: what the last token adds to a copy, which is not similar.
+are 95 % intervals. On the right: the share of a copy's TTFT after the load's end, which is not
+similar.
 """
 
 from __future__ import annotations
@@ -14,17 +15,15 @@ from matplotlib.ticker import PercentFormatter
 from kvroof_reports import style
 from kvroof_reports.figures import marks
 from kvroof_reports.text import standing
-from kvroof_reports.tunnel import Tunnel
-
-TUNNEL_COLOUR = "#009E73"
+from kvroof_reports.tunnel_comparison import Tunnel
 
 
 def draw(tunnel: Tunnel) -> Figure:
-    """Draw a tunnel's speedups, and the last token's shares, beside the simulated ones."""
+    """Draw a tunnel's speedups, and its shares after the load, beside the simulated ones."""
     figure, (left, right) = style.new_figure(columns=2)
     kinds = (
         (tunnel.simulated, style.SPEEDUP_COLOUR, "D"),
-        (tunnel.series, TUNNEL_COLOUR, "s"),
+        (tunnel.series, style.TUNNEL_COLOUR, "s"),
     )
     points = tunnel.points
     for i, (series, colour, marker) in enumerate(kinds):
@@ -48,6 +47,7 @@ def draw(tunnel: Tunnel) -> Figure:
     )
     style.factor_axis(left)
     left.set_ylabel("prefill time over load time")
+    right.set_ylabel("after the load, share of TTFT")
     right.set_ylim(0, 1)
     right.yaxis.set_major_formatter(PercentFormatter(1.0))
     for axes in (left, right):
@@ -57,7 +57,7 @@ def draw(tunnel: Tunnel) -> Figure:
         )
         style.legend_below(axes)
     style.title(left, "Load and prefill alone")
-    style.title(right, "The last token's share of a copy's TTFT")
+    style.title(right, "Share of a copy's TTFT after the load's end")
     return figure
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from kvroof_reports.claim import GATES, checks_of, outside, outside_text
 from kvroof_reports.document import Block, Table, cells
+from kvroof_reports.gates import verdict
 from kvroof_reports.published import Published
 from kvroof_reports.rows import Interval, Metric
 from kvroof_reports.series import Point, Series
@@ -62,16 +63,10 @@ def _against(found: Metric | None, published: Interval) -> tuple[str, str, str]:
 
 
 def _gates(series: Series, published: Published) -> list[Block]:
-    checks = checks_of(series, published)
-    ran = [check for check in checks if check.ran]
-    failed = [check for check in ran if not check.passed]
-    text = f"{len(ran) - len(failed)} of {len(ran)} gates of this comparison hold."
-    if failed:
-        misses = "; ".join(f"{c.what} is {c.found}, expected {c.expected}" for c in failed)
-        text += f" These do not: {misses}."
-    if len(ran) < len(checks):
-        text += f" {len(checks) - len(ran)} more belong to points that were never run."
-    text += f" {GATES} The published figures have their engine's own serving cost."
+    text = (
+        f"{verdict(checks_of(series, published))} {GATES} "
+        "The published figures have their engine's own serving cost."
+    )
     source = (
         f"Published: {published.name}, {published.source_url}. {published.setting}. "
         f"{published.how_read}"

@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From which context on copying is faster, over batch, live sequences, dtype and link."""
+"""From which context on copying is faster, over every setting that a run tried."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from kvroof_reports.crossover_answer import verdict
 from kvroof_reports.document import Cell, Section, Table, cells, picture
 from kvroof_reports.figures import crossover_by_batch_and_link
 from kvroof_reports.rows import Case, Crossover, Record
 from kvroof_reports.sections.words import caption
+from kvroof_reports.setting import Setting, copies, names_of, setting_of
 from kvroof_reports.text import digits, tokens
-
-_SETTING = ("link", "kv_dtype", "batch", "live")
 
 
 def sections(records: Sequence[Record]) -> Iterator[Section]:
@@ -65,8 +63,9 @@ def _context(case: Case) -> int:
 
 def _answers(record: Record) -> Table:
     """Return from where on copying is faster, simulated and by the closed form, a row a setting."""
-    found = _by_setting(record.crossovers)
-    closed = _by_setting(record.closed_forms)
+    names = ("link", *names_of(copies(record.crossovers)))
+    found = _by_setting(record.crossovers, names)
+    closed = _by_setting(record.closed_forms, names)
     margins = sorted({margin for own in found.values() for margin in own})
     rows = tuple(
         (
@@ -77,26 +76,25 @@ def _answers(record: Record) -> Table:
         for setting, own in found.items()
     )
     head = (
-        *("link", "KV dtype", "batch", "live"),
+        *(_HEAD.get(name, name.replace("_", " ")) for name in names),
         *(f"copy {margin:g}x faster from" for margin in margins),
         f"closed form, {margins[0]:g}x" if margins else "closed form",
     )
     text = "Tokens from which copying is faster by each margin, with the 95 % interval below."
-    return Table(text, head, rows, frozenset({0, 1}))
+    words = {i for i, name in enumerate(names) if name not in ("batch", "live")}
+    return Table(text, head, rows, frozenset(words))
 
 
-def _by_setting(crossovers: Sequence[Crossover]) -> dict[tuple[str, ...], dict[float, Crossover]]:
-    found: dict[tuple[str, ...], dict[float, Crossover]] = {}
-    for crossover in crossovers:
-        if crossover.params.get("plan") == "copy":
-            found.setdefault(_setting(crossover.params), {})[crossover.margin] = crossover
+def _by_setting(
+    crossovers: Sequence[Crossover], names: Sequence[str]
+) -> dict[Setting, dict[float, Crossover]]:
+    found: dict[Setting, dict[float, Crossover]] = {}
+    for crossover in copies(crossovers):
+        found.setdefault(setting_of(crossover.params, names), {})[crossover.margin] = crossover
     return found
 
 
-def _setting(params: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(str(params.get(name, "–")) for name in _SETTING)
-
-
+_HEAD = {"kv_dtype": "KV dtype"}
 _SHORT = {"below_smallest": "all tried", "none_in_range": "none tried"}
 
 

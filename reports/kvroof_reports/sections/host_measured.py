@@ -28,6 +28,6 @@ def sections(every: list[Series]) -> Iterator[Section]:
     )
     sentence = comparison(host, gpu) or (
         "How far the CPU's balance is from the modelled device's can't be said: one of the records "
-        "lacks FLOPs, loaded bytes or copy rate."
+        "lacks the rate of recomputing or of copying."
     )
     yield Section("The measured CPU beside the modelled accelerator", (sentence, drawn))

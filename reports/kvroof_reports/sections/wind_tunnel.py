@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kvroof_reports import tunnel as wind
 from kvroof_reports.document import Section, Table, cells, picture
 from kvroof_reports.figures import wind_tunnel
+from kvroof_reports.gates import verdict
 from kvroof_reports.sections.words import caption
 from kvroof_reports.series import Series
 from kvroof_reports.text import times, tokens
-from kvroof_reports.tunnel import HEAD, Tunnel, cells_of
+from kvroof_reports.tunnel import GATES, checks_of
+from kvroof_reports.tunnel_comparison import HEAD, Tunnel, cells_of, setting, tunnel_of
 
 
 def sections(every: list[Series]) -> Iterator[Section]:
     """Yield the section, where a tunnel's record and its machine's are there."""
-    tunnel = wind.tunnel_of(every)
+    tunnel = tunnel_of(every)
     if not tunnel:
         return
     found = [
@@ -31,17 +32,16 @@ def sections(every: list[Series]) -> Iterator[Section]:
         f"tunnel: {'; '.join(found)}.",
         caption(wind_tunnel.__doc__),
     )
-    checks = [check for check in wind.checks_of(tunnel) if check.ran]
-    missed = [f"{c.what} is {c.found}, expected {c.expected}" for c in checks if not c.passed]
-    verdict = f"{len(checks) - len(missed)} of {len(checks)} gates that could be asked hold."
-    if missed:
-        verdict += f" These do not: {'; '.join(missed)}."
-    blocks = (wind.setting(tunnel), drawn, _table(tunnel), f"{verdict} {wind.GATES}")
+    held = f"{verdict(checks_of(tunnel))} {GATES}"
+    blocks = (setting(tunnel), drawn, _table(tunnel), held)
     yield Section("The wind tunnel beside the machine that it imitates", blocks)
 
 
 def _table(tunnel: Tunnel) -> Table:
     """Set a wind tunnel beside the simulated machine, context by context."""
     rows = tuple(cells(*cells_of(point)) for point in tunnel.points)
-    caption = "Speedups of load and prefill alone; the last token's shares are of a copy's TTFT."
+    caption = (
+        "Speedups of load and prefill alone; after the load: the share of a copy's TTFT after the "
+        "load's end."
+    )
     return Table(caption, HEAD, rows, frozenset())
