@@ -41,6 +41,9 @@ enum class QueueKind : std::uint8_t { compute, copy_in, copy_out, disk_read, dis
 enum class Priority : std::uint8_t { low, normal, high };
 enum class CopyMethod : std::uint8_t { dma, batch, kernel };
 
+// By the method's value, as profiles name them.
+constexpr const char* kCopyMethodNames[] = {"dma", "batch", "kernel"};
+
 struct Region {
   Span source, destination;  // equally long; that no two destinations overlap is the caller's word
 };

@@ -197,10 +197,9 @@ std::string profile_text_with_link(std::string_view text, const Profile& profile
                   {"out", to_json(link.out)},
                   {"total_dma", to_json(link.total_dma)},
                   {"total_kernel", to_json(link.total_kernel)}};
-  constexpr const char* kMethods[] = {"dma", "batch", "kernel"};
   for (std::size_t i = 0; i < profile.copy.size(); ++i) {
-    replace_points(json["copy"][kMethods[i]], "in", profile.copy[i].in);
-    replace_points(json["copy"][kMethods[i]], "out", profile.copy[i].out);
+    replace_points(json["copy"][kCopyMethodNames[i]], "in", profile.copy[i].in);
+    replace_points(json["copy"][kCopyMethodNames[i]], "out", profile.copy[i].out);
   }
   return json.dump();
 }

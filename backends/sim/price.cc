@@ -11,8 +11,6 @@
 namespace kvroof::sim {
 namespace {
 
-double to_double(std::uint64_t value) { return static_cast<double>(value); }
-
 bool on_device(const Span& span) { return span.buffer->facts().kind == MemoryKind::device; }
 bool pageable(const Span& span) { return span.buffer->facts().kind == MemoryKind::pageable; }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <utility>
 
 #include "backends/sim/errors.h"
 #include "backends/sim/json_object.h"
+#include "backends/sim/profile_links.h"
 
 namespace kvroof::sim {
 namespace {
@@ -45,42 +45,6 @@ class ProfileReader {
 
   Basis weakest_ = Basis::measured;
 };
-
-std::string gigabytes(double rate) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.4g GB/s", rate * 1e-9);
-  return text.data();
-}
-
-void check_at_most(double rate, const std::string& path, double limit, const std::string& what) {
-  if (rate <= limit) return;
-  throw ProfileError("'" + path + "' is " + gigabytes(rate) + ", but must be at most " + what +
-                     " of " + gigabytes(limit));
-}
-
-void check_fastest(const std::optional<Curve>& curve, double limit, const std::string& path,
-                   const std::string& direction) {
-  if (!curve) return;
-  for (const Point2& point : curve->points) {
-    check_at_most(point.y, path, limit, "'link." + direction + "'");
-  }
-}
-
-// Nothing is faster than the link: not a direction than its peak, and not a copy than its
-// direction.
-void check_links(const Profile& profile) {
-  const LinkProfile& link = profile.link;
-  const double peak = link.peak.value, in = link.in.value, out = link.out.value;
-  check_at_most(in, "link.in", peak, "'link.peak'");
-  check_at_most(out, "link.out", peak, "'link.peak'");
-  check_at_most(link.total_dma.value, "link.total_dma", in + out, "in plus out");
-  check_at_most(link.total_kernel.value, "link.total_kernel", in + out, "in plus out");
-  constexpr const char* kMethods[] = {"dma", "batch", "kernel"};
-  for (std::size_t i = 0; i < profile.copy.size(); ++i) {
-    check_fastest(profile.copy[i].in, in, std::string("copy.") + kMethods[i] + ".in", "in");
-    check_fastest(profile.copy[i].out, out, std::string("copy.") + kMethods[i] + ".out", "out");
-  }
-}
 
 // Whether some draw of the host's memory is slower than some draw of the link, as where ranks share
 // a host: durations come of its rate then.
@@ -287,9 +251,9 @@ Profile ProfileReader::read(JsonObject root) {
   profile.link = link(root.object("link"));
   profile.derates = derates(root.object("derates"));
   JsonObject copy = root.object("copy");
-  profile.copy[0] = copy_curves(copy.object("dma"));
-  profile.copy[1] = copy_curves(copy.object("batch"));
-  profile.copy[2] = copy_curves(copy.object("kernel"));
+  for (std::size_t i = 0; i < profile.copy.size(); ++i) {
+    profile.copy[i] = copy_curves(copy.object(kCopyMethodNames[i]));
+  }
   copy.finish();
   by_dtype(root.object("compute"), profile);
   profile.peer = peer(root);
