@@ -3,7 +3,6 @@
 #include "backends/sim/profile.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "backends/sim/errors.h"

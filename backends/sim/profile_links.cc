@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "backends/sim/errors.h"
+#include "backends/sim/json_object.h"
 
 namespace kvroof::sim {
 namespace {
