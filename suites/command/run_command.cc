@@ -43,7 +43,7 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
   if (Status e = writer.finish(answers, utc_now()); !e.ok()) return fail(kBadUsage, e.text);
   const std::vector<Case> cases = runner.cases();
   if (show_table) {
-    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers,
+    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers(),
                                 job.balance ? text(*job.balance) : ""};
     for (const SuiteKind* suite : job.suites) {
       std::vector<Case> own;

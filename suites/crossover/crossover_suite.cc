@@ -7,7 +7,7 @@ namespace kvroof {
 namespace {
 
 TtftSuite timed(SuiteSetup& setup) {
-  TtftOptions options{setup.shape, setup.full_layers, setup.seed, std::move(setup.draws)};
+  TtftOptions options{setup.shape, std::move(setup.whole), setup.seed, std::move(setup.draws)};
   options.suite = "crossover";
   options.moves_data = false;
   return {setup.device, std::move(options), setup.groups, std::move(setup.unavailable)};

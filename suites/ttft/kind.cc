@@ -10,7 +10,7 @@ namespace kvroof {
 namespace {
 
 std::unique_ptr<Suite> make(SuiteSetup setup) {
-  TtftOptions options{std::move(setup.shape), setup.full_layers, setup.seed,
+  TtftOptions options{std::move(setup.shape), std::move(setup.whole), setup.seed,
                       std::move(setup.draws)};
   return std::make_unique<TtftSuite>(setup.device, std::move(options), setup.groups,
                                      std::move(setup.unavailable));

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <optional>
 
+#include "suites/ttft/whole_model.h"
+
 namespace kvroof {
 namespace {
 
@@ -63,21 +65,18 @@ double request_flops(const ModelShape& shape, std::uint32_t past, std::uint32_t 
   return prefill_flops(shape, past, tokens) + head_flops(shape);
 }
 
-// A run of fewer layers, stretched to all of them: what lies outside the layers stays as it is.
-double scaled(const Restore& restore, double layers, double full_layers) {
-  const double outside = seconds(restore.outside_layers);
-  return outside + (seconds(restore.ttft) - outside) * full_layers / layers;
-}
-
-void add_times(const Session& s, const GroupRun& run, std::uint32_t full_layers, PlanMetrics& to,
-               Case& made) {
+void add_times(const GroupRun& run, PlanMetrics& to) {
   to.add("ttft", "s", [](const Restore& r) { return seconds(r.ttft); });
   if (run.batch.requests.size() > 1) {
     to.add("ttft_median_request", "s", [](const Restore& r) { return seconds(r.ttft_median); });
   }
-  if (full_layers == 0 || run.batch.requests.size() > 1) return;
-  Metric all =
-      to.make("s", [&](const Restore& r) { return scaled(r, s.shape.layers, full_layers); });
+}
+
+void add_whole_model(const Session& s, const GroupRun& run, const PlanRuns& runs,
+                     const ModelShape& whole, PlanMetrics& to, Case& made) {
+  const auto stretch = find_stretch(s, run.batch, runs, whole);
+  if (!stretch) return;
+  Metric all = to.make("s", [&](const Restore& r) { return stretch->ttft(r); });
   all.basis = std::max(made.basis, Basis::calibrated);
   made.metrics.emplace_back("ttft_scaled", std::move(all));
 }
@@ -201,7 +200,7 @@ void add_speedup_alone(const Session& s, const GroupRun& run, std::vector<Case>&
 }  // namespace
 
 void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
-                  std::uint32_t full_layers, std::vector<Case>& cases) {
+                  const ModelShape* whole, std::vector<Case>& cases) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const PlanRuns& runs = run.plans[i];
     Case& made = cases[i];
@@ -212,7 +211,8 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
       continue;
     }
     PlanMetrics to(s, runs, made);
-    add_times(s, run, full_layers, to, made);
+    add_times(run, to);
+    if (whole) add_whole_model(s, run, runs, *whole, to, made);
     if (runs.plan == PlanKind::recompute) {
       add_recompute(s, roofs, run, to);
       if (run.verification.not_finite) fail(made, Outcome::incorrect, run.verification.wrong);

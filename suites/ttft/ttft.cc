@@ -151,7 +151,7 @@ Case TtftSuite::blank(const GridPoint& point, PlanKind plan) const {
   Case made;
   made.suite = options_.suite;
   made.params = case_params(point, plan);
-  if (options_.full_layers > 0) made.params["layers"] = options_.shape.layers;
+  if (options_.whole) made.params["layers"] = options_.shape.layers;
   made.params["data"] = own_spec(point).backed ? "on" : "off";
   made.basis = basis_for(device_.info(), options_.shape);
   return made;
@@ -184,7 +184,8 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
   for (const PlanKind plan : plans) {
     cases.push_back(why.ok() ? blank(group.point, plan) : skipped(group.point, plan, why));
   }
-  if (why.ok()) fill_metrics(*session_, *roofs, *run, options_.full_layers, cases);
+  const ModelShape* whole = options_.whole ? &*options_.whole : nullptr;
+  if (why.ok()) fill_metrics(*session_, *roofs, *run, whole, cases);
   return cases;
 }
 

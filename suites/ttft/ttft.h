@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,8 +23,8 @@
 namespace kvroof {
 
 struct TtftOptions {
-  ModelShape shape;               // as it runs
-  std::uint32_t full_layers = 0;  // the model's own, where `shape` was cut to fewer; 0: it was not
+  ModelShape shape;                   // as it runs
+  std::optional<ModelShape> whole{};  // as it is, where `shape` was cut to fewer layers
   std::uint64_t seed = 1;
   Draws draws{};
   std::string_view suite = "ttft";  // of the cases
