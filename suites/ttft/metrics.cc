@@ -15,7 +15,8 @@ namespace {
 
 double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
-// Turns the samples of one plan into metrics; on virtual time there is one sample and no interval.
+// Turns the samples of one plan into metrics; on virtual time there is one sample, and an interval
+// where parameters were drawn.
 class PlanMetrics {
  public:
   PlanMetrics(const Session& session, const PlanRuns& runs, Case& to)
@@ -106,7 +107,7 @@ void add_load(const Session& s, const Ceilings& roofs, const GroupRun& run, cons
   if (last.bytes_loaded == 0) return;
   to.add("load_time", "s", [](const Restore& r) { return seconds(r.load); });
   if (runs.plan == PlanKind::copy) {
-    to.add("last_token_share", "ratio",
+    to.add("after_load_share", "ratio",
            [](const Restore& r) { return seconds(r.ttft - r.load_end) / seconds(r.ttft); });
   }
   to.add("copy_bandwidth", "bytes/s", [&](const Restore& r) { return bytes / seconds(r.load); });

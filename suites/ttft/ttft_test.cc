@@ -45,7 +45,7 @@ TEST(TtftSuite, ACopyStandsBesideThePrefillByItsLoadAlone) {
   };
   const double load = median(1, "load_time");
   EXPECT_NEAR(median(1, "speedup_alone"), (median(0, "ttft") - 0.25) / load, 1e-9);
-  EXPECT_NEAR(median(1, "last_token_share"), 1 - (0.25 + load) / median(1, "ttft"), 1e-5);
+  EXPECT_NEAR(median(1, "after_load_share"), 1 - (0.25 + load) / median(1, "ttft"), 1e-5);
   EXPECT_EQ(find_metric(cases[0], "speedup_alone"), nullptr);
 }
 

@@ -313,4 +313,4 @@ def test_a_wind_tunnel_says_how_it_was_balanced(run, tmp_path: Path) -> None:
     for figures in metrics(record, "copy").values():
         assert figures["copy_bandwidth"]["median"] <= 1.001 * balance["link_rate"]
         assert figures["speedup_alone"]["ci95"]
-        assert 0 < figures["last_token_share"]["median"] < 1
+        assert 0 < figures["after_load_share"]["median"] < 1
