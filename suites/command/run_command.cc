@@ -12,6 +12,7 @@
 #include "suites/command/finished_run.h"
 #include "suites/command/group_report.h"
 #include "suites/command/job.h"
+#include "suites/command/plan_json.h"
 #include "suites/command/plan_text.h"
 #include "suites/command/result_table.h"
 #include "suites/command/run_plan.h"
