@@ -25,8 +25,4 @@ std::string param_text(const std::string& name, const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string param_title(const std::string& name) {
-  return name == "context_tokens" ? "context" : name;
-}
-
 }  // namespace kvroof

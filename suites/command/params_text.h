@@ -15,6 +15,4 @@ std::vector<std::string> varying_params(std::span<const Json> all);
 
 std::string param_text(const std::string& name, const Json& value);  // "10k" for context_tokens
 
-std::string param_title(const std::string& name);  // "context" for context_tokens
-
 }  // namespace kvroof

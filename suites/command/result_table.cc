@@ -11,6 +11,7 @@
 
 #include "suites/command/crossover_table.h"
 #include "suites/command/params_text.h"
+#include "suites/harness/grid_axes.h"
 #include "suites/harness/table.h"
 #include "suites/harness/wrap.h"
 
