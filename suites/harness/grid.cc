@@ -58,8 +58,10 @@ Json case_params(const GridPoint& point, PlanKind plan) {
 
 std::string group_name(std::string_view suite, std::string_view model, const GridPoint& point) {
   std::string text = fmt::format("{}/{}", suite, model);
-  for (const auto& [param, value] : group_params(point).items()) {
-    text += fmt::format("/{}:{}", param_title(param),
+  for (const Axis& axis : grid_axes()) {
+    if (!axis.value) continue;
+    const Json value = axis.value(point);
+    text += fmt::format("/{}:{}", param_title(axis.param),
                         value.is_string() ? value.get<std::string>() : value.dump());
   }
   return text;
