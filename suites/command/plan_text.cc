@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "suites/command/params_text.h"
 #include "suites/harness/grid_axes.h"
+#include "suites/harness/params_text.h"
 #include "suites/harness/progress.h"
 #include "suites/harness/sampler.h"
 #include "suites/harness/table.h"

@@ -50,7 +50,7 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
       std::vector<Case> own;
       std::ranges::copy_if(cases, std::back_inserter(own),
                            [&](const Case& one) { return one.suite == suite->name; });
-      fmt::print("{}", result_text(heading, suite->name, own, suite->answers(own)));
+      fmt::print("{}", result_text(heading, *suite, own, suite->answers(own)));
     }
     fmt::print("Result file: {}\n", options.out);
   }

@@ -3,8 +3,9 @@
 
 #include <utility>
 
-#include "suites/ttft/crossover.h"
+#include "suites/harness/crossover_answers.h"
 #include "suites/ttft/ttft.h"
+#include "suites/ttft/ttft_table.h"
 
 namespace kvroof {
 namespace {
@@ -18,6 +19,6 @@ std::unique_ptr<Suite> make(SuiteSetup setup) {
 
 }  // namespace
 
-SuiteKind ttft_kind() { return {"ttft", make, crossovers}; }
+SuiteKind ttft_kind() { return {"ttft", "Time to first token", make, crossovers, ttft_text}; }
 
 }  // namespace kvroof

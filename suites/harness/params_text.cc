@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/command/params_text.h"
+#include "suites/harness/params_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,8 @@
 namespace kvroof {
 
 std::vector<std::string> varying_params(std::span<const Json> all) {
-  std::vector<std::string> names{"context_tokens"};
+  std::vector<std::string> names;
+  if (all.front().contains("context_tokens")) names.emplace_back("context_tokens");
   for (const auto& [key, value] : all.front().items()) {
     const auto differs = [&wanted = key, &first = value](const Json& other) {
       return other.value(wanted, Json()) != first;
