@@ -12,7 +12,7 @@ namespace {
 
 std::vector<Case> run(Device& device, std::vector<std::uint64_t> contexts,
                       std::vector<PlanKind> plans) {
-  SuiteSetup setup{device, small_model(), {}, 1, {}, {}, {}};
+  SuiteSetup setup{.device = device, .shape = small_model()};
   for (const std::uint64_t context : contexts) {
     GridPoint point;
     point.context_tokens = context;

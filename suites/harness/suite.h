@@ -27,12 +27,12 @@ struct Draws {
 
 struct SuiteSetup {
   Device& device;
-  ModelShape shape;                 // as it runs
-  std::optional<ModelShape> whole;  // as it is, where `shape` was cut to fewer layers
+  ModelShape shape;                   // as it runs
+  std::optional<ModelShape> whole{};  // as it is, where `shape` was cut to fewer layers
   std::uint64_t seed = 1;
-  Draws draws;
-  std::vector<ComparisonGroup> groups;  // all that may run on this device
-  Status unavailable;  // why every one is skipped, where the device can't be had as they need it
+  Draws draws{};
+  std::vector<ComparisonGroup> groups{};  // all that may run on this device
+  Status unavailable{};  // why every one is skipped, where the device can't be had as they need it
 };
 
 // What one case would do in one pass, as far as that is known without running it.

@@ -11,10 +11,7 @@ namespace kvroof {
 namespace {
 
 std::unique_ptr<Suite> make(SuiteSetup setup) {
-  TtftOptions options{std::move(setup.shape), std::move(setup.whole), setup.seed,
-                      std::move(setup.draws)};
-  return std::make_unique<TtftSuite>(setup.device, std::move(options), setup.groups,
-                                     std::move(setup.unavailable));
+  return std::make_unique<TtftSuite>(std::move(setup));
 }
 
 }  // namespace

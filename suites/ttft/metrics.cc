@@ -4,54 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <optional>
 
+#include "suites/harness/seconds.h"
+#include "suites/ttft/plan_metrics.h"
+#include "suites/ttft/ratios.h"
 #include "suites/ttft/whole_model.h"
 
 namespace kvroof {
 namespace {
-
-double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
-
-// Turns the samples of one plan into metrics; on virtual time there is one sample, and an interval
-// where parameters were drawn.
-class PlanMetrics {
- public:
-  PlanMetrics(const Session& session, const PlanRuns& runs, Case& to)
-      : virtual_time_(session.device.info().virtual_time), runs_(runs), case_(to) {}
-
-  template <class Figure>
-  void add(const char* name, const char* unit, Figure figure) {
-    case_.metrics.emplace_back(name, make(unit, figure));
-  }
-
-  template <class Figure>
-  Metric make(const char* unit, Figure figure) const {
-    std::vector<double> samples;
-    for (const Restore& restore : runs_.restores) samples.push_back(figure(restore));
-    if (virtual_time_) {
-      std::vector<double> draws;
-      for (const Restore& restore : runs_.drawn) draws.push_back(figure(restore));
-      return modelled_metric(unit, samples.front(), std::move(draws));
-    }
-    return measured_metric(unit, std::move(samples), runs_.enough);
-  }
-
-  void constant(const char* name, const char* unit, double value) {
-    case_.metrics.emplace_back(name, modelled_metric(unit, value));
-  }
-
-  void count(const char* name, const char* unit, std::uint64_t value) {
-    case_.metrics.emplace_back(name, count_metric(unit, value));
-  }
-
- private:
-  bool virtual_time_;
-  const PlanRuns& runs_;
-  Case& case_;
-};
 
 std::uint64_t loaded_tokens(const Session& s, ChunkRange loaded) {
   return std::uint64_t{loaded.count} * s.chunk_tokens();
@@ -147,57 +108,6 @@ void fail(Case& made, Outcome outcome, const std::string& why) {
   made.metrics.clear();
 }
 
-const Metric* find_ttft(const Case& made) {
-  return made.outcome == Outcome::ok ? &made.metrics.front().second : nullptr;
-}
-
-const Metric* ttft_of(PlanKind plan, const GroupRun& run, const std::vector<Case>& cases) {
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (run.plans[i].plan == plan) return find_ttft(cases[i]);
-  }
-  return nullptr;
-}
-
-// Recompute's TTFT over that of the others, and the better pure plan's over hybrid's.
-void add_ratios(const GroupRun& run, std::vector<Case>& cases) {
-  const Metric* recomputed = ttft_of(PlanKind::recompute, run, cases);
-  const Metric* copied = ttft_of(PlanKind::copy, run, cases);
-  std::vector<std::pair<std::size_t, std::pair<const char*, Metric>>> found;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Metric* own = find_ttft(cases[i]);
-    if (!own || !recomputed || run.plans[i].plan == PlanKind::recompute) continue;
-    found.push_back({i, {"speedup", ratio_metric(*recomputed, *own)}});
-    if (run.plans[i].plan != PlanKind::hybrid || !copied) continue;
-    const Metric* pure = *copied->median < *recomputed->median ? copied : recomputed;
-    found.push_back({i, {"gain_over_pure", ratio_metric(*pure, *own)}});
-  }
-  std::vector<std::size_t> at(cases.size(), 1);  // right behind ttft, in order
-  for (auto& [i, metric] : found) {
-    auto& metrics = cases[i].metrics;
-    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(at[i]++),
-                   {metric.first, std::move(metric.second)});
-  }
-}
-
-const PlanRuns* runs_of(PlanKind plan, const GroupRun& run) {
-  const auto found = std::ranges::find(run.plans, plan, &PlanRuns::plan);
-  return found == run.plans.end() ? nullptr : &*found;
-}
-
-// Recompute's prefill over copy's load, without what a serving engine and the last token add.
-void add_speedup_alone(const Session& s, const GroupRun& run, std::vector<Case>& cases) {
-  const PlanRuns* recompute = runs_of(PlanKind::recompute, run);
-  if (!recompute || !ttft_of(PlanKind::recompute, run, cases)) return;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Metric* load = find_metric(cases[i], "load_time");
-    if (run.plans[i].plan != PlanKind::copy || !load) continue;
-    const Metric prefill = PlanMetrics(s, *recompute, cases[i]).make("s", [](const Restore& r) {
-      return seconds(r.ttft - r.scheduling);
-    });
-    cases[i].metrics.emplace_back("speedup_alone", ratio_metric(prefill, *load));
-  }
-}
-
 }  // namespace
 
 void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
@@ -230,8 +140,7 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
       fail(made, Outcome::incorrect, run.verification.wrong);
     }
   }
-  add_ratios(run, cases);
-  add_speedup_alone(s, run, cases);
+  add_ratios(s, run, cases);
 }
 
 }  // namespace kvroof

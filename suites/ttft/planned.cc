@@ -41,14 +41,14 @@ GroupPlan TtftSuite::plan(const ComparisonGroup& group) {
   made.sampling_seconds = kMaxSeconds;
   bool copies = false;
   for (const PlanKind plan : group.plans) {
-    PlannedCase one = planned(options_.shape, spec, p, plan);
+    PlannedCase one = planned(setup_.shape, spec, p, plan);
     one.reason = why_not(p, plan);
     if (one.reason.empty()) one.reason = whole.text;
     copies |= one.reason.empty() && plan != PlanKind::recompute;
     made.cases.push_back(std::move(one));
   }
-  if (!copies || !device_.info().virtual_time || !spec.backed) return made;
-  for (const KvLayout& kv : session_layouts(options_.shape, spec)) {
+  if (!copies || !setup_.device.info().virtual_time || !spec.backed) return made;
+  for (const KvLayout& kv : session_layouts(setup_.shape, spec)) {
     made.contents += kv.cache_bytes();
   }
   return made;

@@ -22,7 +22,7 @@ ComparisonGroup both_plans(std::uint64_t context) {
 }
 
 std::vector<Case> run(FaultyDevice& device, const ComparisonGroup& group) {
-  return TtftSuite(device, {.shape = small_model()}, {&group, 1}).run(group);
+  return TtftSuite({.device = device, .shape = small_model(), .groups = {group}}).run(group);
 }
 
 TEST(TtftSuite, APlainRunIsOkAndReconcilesItsBytes) {
@@ -38,7 +38,7 @@ TEST(TtftSuite, ACopyStandsBesideThePrefillByItsLoadAlone) {
   ComparisonGroup group = both_plans(1024);
   group.point.serving_cost.first_step_seconds = 0.25;
   const std::vector<Case> cases =
-      TtftSuite(*device, {.shape = small_model()}, {&group, 1}).run(group);
+      TtftSuite({.device = *device, .shape = small_model(), .groups = {group}}).run(group);
   ASSERT_EQ(cases.size(), 2u);
   const auto median = [&cases](int i, const char* name) {
     return *find_metric(cases[i], name)->median;

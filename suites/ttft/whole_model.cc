@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/ttft/whole_model.h"
 
-#include <chrono>
-
+#include "suites/harness/seconds.h"
 #include "suites/ttft/copied.h"
 
 namespace kvroof {
 namespace {
-
-double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
 double flops_ratio(const Session& s, const RequestBatch& batch, ChunkRange loaded,
                    const ModelShape& whole) {
