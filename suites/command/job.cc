@@ -74,7 +74,7 @@ Status read_model(const RunOptions& options, Job& job) {
                                options.layers, job.shape.layers, job.shape.name));
   }
   if (*layers == job.shape.layers) return {};
-  job.full_layers = job.shape.layers;
+  job.whole = job.shape;
   job.shape.layers = static_cast<std::uint32_t>(*layers);
   if (!job.shape.kinds.empty()) job.shape.kinds.resize(*layers);
   return {};
@@ -84,13 +84,15 @@ Status read_ranks(const RunOptions& options, Job& job) {
   const auto ranks = parse_count(options.tp, 1, kMostRanks);
   if (!ranks) return invalid(fmt::format("--tp: {}", ranks.status().text));
   if (*ranks == 1) return {};
+  const auto count = static_cast<std::uint32_t>(*ranks);
   std::string odd;
-  auto part = shard(job.shape, static_cast<std::uint32_t>(*ranks), odd);
+  auto part = shard(job.shape, count, odd);
   if (!part) {
     return invalid(fmt::format("--tp: {} of {} can't be divided among {} devices: give a divisor",
                                odd, job.shape.name, *ranks));
   }
   job.shape = std::move(*part);
+  if (job.whole) job.whole = shard(*job.whole, count, odd);
   return {};
 }
 
@@ -153,7 +155,7 @@ RunHeader make_header(const RunOptions& options, const Job& job) {
   header.system = system_json(read_system_info());
   header.device = device_json(job.device->info(), options.device);
   if (job.balance) header.device["balance"] = to_json(*job.balance);
-  header.model = model_json(job.shape, job.full_layers);
+  header.model = model_json(job.shape, job.full_layers());
   Json suites = Json::array();
   for (const SuiteKind* suite : job.suites) suites.push_back(suite->name);
   header.part = {{"suites", suites}, {"grid", grid_json(job.grid)}, {"draws", job.draws}};

@@ -24,11 +24,14 @@ struct Job {
   std::unique_ptr<Device> device;
   std::optional<Balance> balance;  // of a wind tunnel
   ModelShape shape;
-  std::uint32_t full_layers = 0;  // 0: the model runs whole
+  std::optional<ModelShape> whole;  // as it is, where `shape` was cut to fewer layers
   std::uint64_t seed = 1;
   std::uint32_t draws = 0;
   Grid grid;
   std::vector<ComparisonGroup> groups;  // what `grid` expands to, for each suite
+
+  // The model's own where `shape` was cut to fewer, else 0.
+  std::uint32_t full_layers() const { return whole ? whole->layers : 0; }
 };
 
 // Checks every option, and opens the device last. `invalid` names the flag and what is expected;

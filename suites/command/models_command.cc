@@ -2,14 +2,12 @@
 // `kvroof models`: what a model's geometry means for copying and recomputing it.
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "kernels/model/kv_layout.h"
 #include "kernels/prefill/prefill.h"
 #include "suites/catalog/catalog.h"
 #include "suites/catalog/model_config.h"
 #include "suites/command/commands.h"
-#include "suites/harness/json.h"
+#include "suites/harness/geometry_json.h"
 #include "suites/harness/table.h"
 
 namespace kvroof {
@@ -46,53 +44,18 @@ Json all_region_bytes(const ModelShape& s) {
   return all;
 }
 
-// What not every family has, where this model has it.
-void add_family(const ModelShape& s, Json& json) {
-  if (const auto& e = s.experts) {
-    json["experts"] = {{"total", e->total},
-                       {"active", e->active},
-                       {"shared", e->shared},
-                       {"intermediate", e->intermediate}};
-  }
-  if (const auto& a = s.latent) {
-    json["latent"] = {{"q_rank", a->q_rank},
-                      {"kv_rank", a->kv_rank},
-                      {"nope_dim", a->nope_dim},
-                      {"rope_dim", a->rope_dim},
-                      {"v_dim", a->v_dim}};
-  }
-  const auto windowed = [](const LayerKind& kind) { return kind.window > 0; };
-  const bool windows = std::ranges::any_of(s.kinds, windowed);
-  for (const LayerKind& kind : s.kinds) {
-    if (windows) json["windows"].push_back(kind.window);
-    if (s.experts) json["sparse_layers"].push_back(kind.sparse);
-  }
-  if (const std::string why = not_computed(s); !why.empty()) json["not_computed"] = why;
-}
-
 Json to_json(const ModelShape& s) {
-  const std::uint64_t kv = kv_bytes_per_token(s, DType::bf16);
-  Json json = {{"name", s.name},
-               {"source", s.source},
-               {"layers", s.layers},
-               {"hidden", s.hidden},
-               {"heads", s.heads},
-               {"kv_heads", s.kv_heads},
-               {"head_dim", s.head_dim},
-               {"intermediate", s.intermediate},
-               {"vocab", s.vocab},
-               {"max_position", s.max_position},
-               {"tied_embeddings", s.tied_embeddings},
-               {"params_total", total_parameters(s)},
-               {"params_active_body", body_parameters(s)},
-               {"kv_dtype", name(DType::bf16)},
-               {"kv_bytes_per_token", kv},
-               {"kv_bytes_per_token_growing", growing_kv_bytes_per_token(s, DType::bf16)},
-               {"linear_flops_per_token", 2 * body_parameters(s)},
-               {"attention_flops_per_token_at_10240", attention_flops_per_token(s, kContext)},
-               {"flops_per_kv_byte_at_10240", flops_per_kv_byte(s)},
-               {"region_bytes_of_16_token_blocks", all_region_bytes(s)}};
-  add_family(s, json);
+  Json json = geometry_json(s);
+  json["params_total"] = total_parameters(s);
+  json["params_active_body"] = body_parameters(s);
+  json["kv_dtype"] = name(DType::bf16);
+  json["kv_bytes_per_token"] = kv_bytes_per_token(s, DType::bf16);
+  json["kv_bytes_per_token_growing"] = growing_kv_bytes_per_token(s, DType::bf16);
+  json["linear_flops_per_token"] = 2 * body_parameters(s);
+  json["attention_flops_per_token_at_10240"] = attention_flops_per_token(s, kContext);
+  json["flops_per_kv_byte_at_10240"] = flops_per_kv_byte(s);
+  json["region_bytes_of_16_token_blocks"] = all_region_bytes(s);
+  if (const std::string why = not_computed(s); !why.empty()) json["not_computed"] = why;
   return json;
 }
 

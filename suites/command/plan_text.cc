@@ -9,8 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "suites/command/params_text.h"
+#include "suites/harness/grid_axes.h"
+#include "suites/harness/params_text.h"
 #include "suites/harness/progress.h"
+#include "suites/harness/sampler.h"
 #include "suites/harness/table.h"
 #include "suites/harness/wrap.h"
 
@@ -179,24 +181,15 @@ std::string wall_text(const Job& job, const RunPlan& plan) {
         duration(plan.wall.most), plan.passes, job.draws);
   }
   const std::string least = duration(plan.wall.least), most = duration(plan.wall.most);
+  const SamplerConfig sampling;
   return fmt::format(
-      "Wall time: {} of sampling at those rates (5 to 30 samples a case), and "
+      "Wall time: {} of sampling at those rates ({} to {} samples a case), and "
       "set-up and checks besides.",
-      least == most ? least : least + " to " + most);
+      least == most ? least : least + " to " + most, sampling.min_samples, sampling.max_samples);
 }
 
 bool any_uncounted(const Totals& totals) {
   return std::ranges::any_of(totals, [](const auto& one) { return one.second.uncounted > 0; });
-}
-
-Json case_json(const PlannedCase& one, const Ceilings& roofs) {
-  Json json = {{"plan", one.plan}};
-  json["skipped"] = one.reason.empty() ? Json(nullptr) : Json(one.reason);
-  if (!one.reason.empty() || !one.counted) return json;
-  json["bytes"] = one.bytes;
-  json["flops"] = one.flops;
-  if (const auto seconds = least_seconds(one, roofs)) json["least_seconds"] = *seconds;
-  return json;
 }
 
 }  // namespace
@@ -217,26 +210,6 @@ std::string plan_text(const Job& job, const RunPlan& plan) {
   }
   text += wrap(roofs_text(plan)) + '\n';
   return text + wrap(wall_text(job, plan)) + '\n';
-}
-
-Json plan_json(const Job& job, const RunPlan& plan) {
-  Json json = {{"device", job.device_text}, {"model", job.shape.name}};
-  json["layers"] = job.shape.layers;
-  json["groups"] = Json::array();
-  for (const PlannedGroup& group : plan.groups) {
-    Json one = {{"suite", group.suite}, {"params", group.params}};
-    if (group.roofs.flops > 0) {
-      one["compute_ceiling"] = group.roofs.flops;
-      one["link_ceiling"] = group.roofs.link_in;
-    }
-    one["cases"] = Json::array();
-    for (const PlannedCase& c : group.plan.cases) one["cases"].push_back(case_json(c, group.roofs));
-    json["groups"].push_back(std::move(one));
-  }
-  json["ceilings_measured"] = plan.measured_roofs;
-  if (job.device->info().virtual_time) json["passes"] = plan.passes;
-  json["wall_seconds"] = {plan.wall.least, plan.wall.most};
-  return json;
 }
 
 }  // namespace kvroof

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run's plan for people, in 80 columns, and as JSON.
+// A run's plan for people, in 80 columns.
 #pragma once
 #include <string>
 
@@ -8,6 +8,5 @@
 namespace kvroof {
 
 std::string plan_text(const Job& job, const RunPlan& plan);
-Json plan_json(const Job& job, const RunPlan& plan);
 
 }  // namespace kvroof

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run prints on the terminal when it is done: the question, a table, the answer.
+// What a run prints on the terminal when it is done: the question, and each suite's answer.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "backends/api/device.h"
 #include "kernels/model/model_shape.h"
 #include "suites/harness/record.h"
+#include "suites/harness/suite.h"
 
 namespace kvroof {
 
@@ -20,10 +20,9 @@ struct ResultHeading {
   std::string note;           // what else to say of the device; empty: nothing
 };
 
-// Of one suite; fits 80 columns. Suite ttft: one row a comparison group, in the order of `cases`;
-// crossover: its own table. Skipped, failed and incorrect cases are listed with their reasons
-// below, and so are figures above a ceiling.
-std::string result_text(const ResultHeading& heading, std::string_view suite,
+// Of one suite; fits 80 columns. Below the suite's own text skipped, failed and incorrect cases are
+// listed with their reasons, and so are figures above a ceiling.
+std::string result_text(const ResultHeading& heading, const SuiteKind& suite,
                         std::span<const Case> cases, std::span<const Answer> answers);
 
 }  // namespace kvroof

@@ -12,6 +12,7 @@
 #include "suites/command/finished_run.h"
 #include "suites/command/group_report.h"
 #include "suites/command/job.h"
+#include "suites/command/plan_json.h"
 #include "suites/command/plan_text.h"
 #include "suites/command/result_table.h"
 #include "suites/command/run_plan.h"
@@ -43,13 +44,13 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
   if (Status e = writer.finish(answers, utc_now()); !e.ok()) return fail(kBadUsage, e.text);
   const std::vector<Case> cases = runner.cases();
   if (show_table) {
-    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers,
+    const ResultHeading heading{options.device, job.device->info(), job.shape, job.full_layers(),
                                 job.balance ? text(*job.balance) : ""};
     for (const SuiteKind* suite : job.suites) {
       std::vector<Case> own;
       std::ranges::copy_if(cases, std::back_inserter(own),
                            [&](const Case& one) { return one.suite == suite->name; });
-      fmt::print("{}", result_text(heading, suite->name, own, suite->answers(own)));
+      fmt::print("{}", result_text(heading, *suite, own, suite->answers(own)));
     }
     fmt::print("Result file: {}\n", options.out);
   }

@@ -17,24 +17,18 @@ constexpr double kSecondsPerPass = 50e-6, kSecondsPerRegion = 0.12e-6, kSecondsP
 
 bool runs(const PlannedCase& one) { return one.reason.empty(); }
 
+// Found once a link and dtype: it may take a second to measure them.
 class Roofs {
  public:
-  explicit Roofs(RunPlan& plan) : plan_(plan) {}
-
   Result<Ceilings> of(Device& device, const std::string& link, DType dtype) {
-    const auto known = known_.find({link, dtype});
-    if (known != known_.end()) return known->second;
-    const Peaks& peaks = device.info().peaks;
-    const double flops = dtype == DType::f32 ? peaks.flops_f32 : peaks.flops_bf16;
-    const bool stated = flops > 0 && peaks.link_in > 0 && peaks.link_out > 0;
-    const auto found = find_ceilings(device, dtype);
-    if (found && !stated) plan_.measured_roofs = true;
-    known_.emplace(std::pair(link, dtype), found);
-    return found;
+    auto known = known_.find({link, dtype});
+    if (known == known_.end()) {
+      known = known_.emplace(std::pair(link, dtype), find_ceilings(device, dtype)).first;
+    }
+    return known->second;
   }
 
  private:
-  RunPlan& plan_;
   std::map<std::pair<std::string, DType>, Result<Ceilings>> known_;
 };
 
@@ -80,7 +74,7 @@ std::optional<double> least_seconds(const PlannedCase& one, const Ceilings& roof
 RunPlan make_plan(Job& job, const Runner& runner, std::span<const std::size_t> selected) {
   RunPlan plan;
   SuitePool pool(job);
-  Roofs roofs(plan);
+  Roofs roofs;
   for (const std::size_t i : selected) {
     const ComparisonGroup& group = runner.group_of(i);
     PlannedGroup made{std::string(runner.suite_of(i).name), group_params(group.point), {}, {}};
@@ -88,6 +82,7 @@ RunPlan make_plan(Job& job, const Runner& runner, std::span<const std::size_t> s
     if (std::ranges::any_of(made.plan.cases, runs)) {
       const auto found = roofs.of(pool.device(), group.point.link, made.plan.dtype);
       if (found) made.roofs = *found;
+      plan.measured_roofs |= made.roofs.measured;
       if (!found) skip_all(made.plan, found.status().text);
     }
     if (job.device->info().virtual_time) {

@@ -25,7 +25,11 @@ Suite& SuitePool::get(const SuiteKind& kind, const std::string& link) {
   if (link != link_) linked_status_ = open(link);
   kind_ = &kind;
   Device& device = this->device();
-  SuiteSetup setup{device, job_.shape, job_.full_layers, job_.seed, {}, {}, linked_status_};
+  SuiteSetup setup{.device = device,
+                   .shape = job_.shape,
+                   .whole = job_.whole,
+                   .seed = job_.seed,
+                   .unavailable = linked_status_};
   if (device.info().virtual_time && job_.draws > 0) {
     setup.draws = {job_.draws, [&device](std::uint64_t seed) { return redraw(device, seed); }};
   }

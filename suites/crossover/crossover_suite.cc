@@ -6,13 +6,6 @@
 namespace kvroof {
 namespace {
 
-TtftSuite timed(SuiteSetup& setup) {
-  TtftOptions options{setup.shape, setup.full_layers, setup.seed, std::move(setup.draws)};
-  options.suite = "crossover";
-  options.moves_data = false;
-  return {setup.device, std::move(options), setup.groups, std::move(setup.unavailable)};
-}
-
 const Metric* find(const std::vector<Case>& cases, std::string_view plan, std::string_view metric) {
   for (const Case& one : cases) {
     if (one.params.at("plan") == plan) return find_metric(one, metric);
@@ -22,7 +15,8 @@ const Metric* find(const std::vector<Case>& cases, std::string_view plan, std::s
 
 }  // namespace
 
-CrossoverSuite::CrossoverSuite(SuiteSetup setup) : shape_(setup.shape), timed_(timed(setup)) {}
+CrossoverSuite::CrossoverSuite(SuiteSetup setup)
+    : shape_(setup.shape), timed_(std::move(setup), {.name = "crossover", .moves_data = false}) {}
 
 std::vector<Case> CrossoverSuite::run(const ComparisonGroup& group) {
   std::vector<Case> cases = timed_.run(group);

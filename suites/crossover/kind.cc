@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "suites/crossover/crossover_suite.h"
-#include "suites/ttft/crossover.h"
+#include "suites/crossover/crossover_table.h"
+#include "suites/harness/crossover_answers.h"
 
 namespace kvroof {
 namespace {
@@ -24,6 +25,6 @@ std::vector<Answer> answers(std::span<const Case> cases) {
 
 }  // namespace
 
-SuiteKind crossover_kind() { return {"crossover", make, answers}; }
+SuiteKind crossover_kind() { return {"crossover", "Crossover", make, answers, crossover_text}; }
 
 }  // namespace kvroof

@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,7 +13,7 @@
 #include "backends/api/status.h"
 #include "kernels/model/kv_layout.h"
 #include "suites/harness/json.h"
-#include "suites/harness/statistics.h"
+#include "suites/harness/serving_cost.h"
 
 namespace kvroof {
 
@@ -33,18 +32,6 @@ constexpr std::string_view name(CopyKind copy) {
 constexpr std::string_view name(PipelineKind pipeline) {
   return pipeline == PipelineKind::request ? "request" : "layer";
 }
-
-// What a serving engine adds to each request. `first_step_seconds` once, whatever the plan;
-// `prepare_seconds_per_16_tokens` of a load, before its first copy.
-struct ServingCost {
-  std::string text = "none";  // as on the command line, and in the record
-  double first_step_seconds = 0, prepare_seconds_per_16_tokens = 0;
-  // Between which the two are drawn for intervals; empty: they are exact.
-  std::optional<Bounds> first_step_range{}, prepare_range{};
-};
-
-// Both figures drawn uniformly between their ends, by `seed`.
-ServingCost draw(const ServingCost& cost, std::uint64_t seed);
 
 // One value of every axis but the plan: what the arms of a comparison group share.
 struct GridPoint {

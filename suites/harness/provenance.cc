@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/harness/provenance.h"
 
-#include <algorithm>
-
 #include "git_state.h"
-#include "kernels/model/kv_layout.h"
+#include "suites/harness/geometry_json.h"
 
 namespace kvroof {
 namespace {
@@ -49,46 +47,8 @@ Json device_json(const DeviceInfo& info, std::string_view spec) {
 }
 
 Json model_json(const ModelShape& shape, std::uint32_t full_layers) {
-  Json json = {{"name", shape.name},
-               {"source", shape.source},
-               {"layers", shape.layers},
-               {"hidden", shape.hidden},
-               {"heads", shape.heads},
-               {"kv_heads", shape.kv_heads},
-               {"head_dim", shape.head_dim},
-               {"intermediate", shape.intermediate},
-               {"vocab", shape.vocab},
-               {"max_position", shape.max_position},
-               {"tied_embeddings", shape.tied_embeddings},
-               {"qk_norm", shape.qk_norm},
-               {"norm_epsilon", shape.norm_epsilon},
-               {"rope_theta", shape.rope_theta}};
+  Json json = geometry_json(shape);
   if (full_layers > 0) json["full_layers"] = full_layers;
-  if (shape.ranks > 1) json["ranks"] = shape.ranks;
-  if (const auto& e = shape.experts) {
-    json["experts"] = {{"total", e->total},
-                       {"active", e->active},
-                       {"shared", e->shared},
-                       {"intermediate", e->intermediate},
-                       {"layers", std::ranges::count(shape.kinds, true, &LayerKind::sparse)}};
-  }
-  if (const auto& a = shape.latent) {
-    json["latent_attention"] = {{"q_rank", a->q_rank},
-                                {"kv_rank", a->kv_rank},
-                                {"nope_dim", a->nope_dim},
-                                {"rope_dim", a->rope_dim},
-                                {"v_dim", a->v_dim}};
-  }
-  for (const KvGroup& group : kv_groups(shape)) {
-    if (group.window == 0) continue;
-    json["windows"].push_back({{"tokens", group.window}, {"layers", group.layers.size()}});
-  }
-  if (const auto& rope = shape.rope_scaling) {
-    json["rope_scaling"] = {{"factor", rope->factor},
-                            {"low_freq_factor", rope->low_freq_factor},
-                            {"high_freq_factor", rope->high_freq_factor},
-                            {"original_max_position", rope->original_max_position}};
-  }
   return json;
 }
 

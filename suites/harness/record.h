@@ -57,16 +57,13 @@ Metric ratio_metric(const Metric& numerator, const Metric& denominator);
 // `factor` (which is positive), in another unit.
 Metric scaled_metric(const Metric& metric, double factor, std::string unit);
 
-// Every name that a case's params may have: the grid's; `layers` where the model was cut to fewer,
+// What a case's params may have beside the grid's axes: `layers` where the model was cut to fewer,
 // and `data`: whether bytes moved on a simulated device.
-constexpr std::string_view kParamNames[] = {
-    "context_tokens",   "batch",  "live",   "kv_dtype", "block_tokens",
-    "blocks_per_chunk", "layout", "copy",   "pipeline", "link",
-    "serving_cost",     "plan",   "layers", "data"};
+constexpr std::string_view kOtherParams[] = {"layers", "data"};
 
 struct Case {
   std::string suite;
-  Json params = Json::object();  // names of kParamNames, in the grid's order
+  Json params = Json::object();  // the grid's axes in its order, and kOtherParams
   Outcome outcome = Outcome::ok;
   std::string reason;  // a sentence; empty exactly where the outcome is ok
   Basis basis = Basis::measured;
@@ -86,7 +83,7 @@ constexpr std::string_view name(Verdict verdict) {
 
 struct Answer {
   std::string question;                  // "crossover"
-  Json params = Json::object();          // kParamNames and "margin"
+  Json params = Json::object();          // as a case's, and "margin"
   std::optional<double> context_tokens;  // empty exactly where the verdict is none_in_range
   std::optional<Bounds> ci95;            // of context_tokens
   Verdict verdict = Verdict::none_in_range;

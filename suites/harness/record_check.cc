@@ -7,6 +7,8 @@
 #include <cmath>
 #include <span>
 
+#include "suites/harness/grid_axes.h"
+
 namespace kvroof {
 namespace {
 
@@ -76,7 +78,8 @@ Status check_metric(std::string_view what, const Metric& metric) {
 Status check_params(const Json& params, bool margin_too) {
   if (!params.is_object()) return invalid("params must be an object");
   for (const auto& [key, value] : params.items()) {
-    const bool known = one_of(key, kParamNames) || (margin_too && key == "margin");
+    const bool known =
+        find_axis(key) || one_of(key, kOtherParams) || (margin_too && key == "margin");
     if (!known) return invalid(fmt::format("params: '{}' is none of the record's names", key));
     if (!value.is_string() && !value.is_number()) {
       return invalid(fmt::format("params: '{}' must be a string or a number", key));

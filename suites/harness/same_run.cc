@@ -8,6 +8,8 @@
 #include <span>
 #include <string_view>
 
+#include "suites/harness/grid_axes.h"
+
 namespace kvroof {
 namespace {
 
@@ -93,10 +95,9 @@ Found compare_model(const Json& there, const Json& here) {
 }
 
 // "context_tokens" is given as --context, "kv_dtype" as --kv-dtype.
-std::string flag_of(std::string axis) {
-  if (axis == "context_tokens") axis = "context";
-  std::ranges::replace(axis, '_', '-');
-  return "--" + axis;
+std::string flag_of(const std::string& param) {
+  const Axis* axis = find_axis(param);
+  return axis ? fmt::format("--{}", axis->flag.name) : param;
 }
 
 Found compare_part(const Json& there, const Json& here) {

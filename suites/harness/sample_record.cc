@@ -19,6 +19,12 @@ ModelShape sample_shape() {
   shape.head_dim = 16;
   shape.vocab = 100;
   shape.rope_scaling = RopeScaling{};
+  shape.other_rope = "yarn";
+  shape.experts = Experts{.total = 8, .active = 2, .shared = 1, .intermediate = 32};
+  shape.latent =
+      LatentAttention{.q_rank = 0, .kv_rank = 32, .nope_dim = 16, .rope_dim = 8, .v_dim = 16};
+  shape.kinds = {{128, false}, {0, true}};
+  shape.ranks = 2;
   return shape;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,12 +27,12 @@ struct Draws {
 
 struct SuiteSetup {
   Device& device;
-  ModelShape shape;               // as it runs
-  std::uint32_t full_layers = 0;  // the model's own, where `shape` was cut to fewer; 0: it was not
+  ModelShape shape;                   // as it runs
+  std::optional<ModelShape> whole{};  // as it is, where `shape` was cut to fewer layers
   std::uint64_t seed = 1;
-  Draws draws;
-  std::vector<ComparisonGroup> groups;  // all that may run on this device
-  Status unavailable;  // why every one is skipped, where the device can't be had as they need it
+  Draws draws{};
+  std::vector<ComparisonGroup> groups{};  // all that may run on this device
+  Status unavailable{};  // why every one is skipped, where the device can't be had as they need it
 };
 
 // What one case would do in one pass, as far as that is known without running it.
@@ -63,9 +64,12 @@ class Suite {
 };
 
 struct SuiteKind {
-  std::string_view name;  // on the command line, and in its cases
+  std::string_view name;   // on the command line, and in its cases
+  std::string_view title;  // above its text: "Time to first token"
   std::unique_ptr<Suite> (*make)(SuiteSetup setup);
   std::vector<Answer> (*answers)(std::span<const Case> cases);  // of all its cases of a run
+  // What the terminal shows of both, in 80 columns; `cases` are not empty.
+  std::string (*text)(std::span<const Case> cases, std::span<const Answer> answers);
 };
 
 }  // namespace kvroof

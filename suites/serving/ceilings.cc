@@ -74,8 +74,11 @@ Result<double> best_copy(Device& device, QueueKind kind) {
 
 Result<Ceilings> find_ceilings(Device& device, DType dtype) {
   const Peaks& peaks = device.info().peaks;
-  const auto known_or = [](double peak, auto measure) -> Result<double> {
-    return peak > 0 ? Result<double>(peak) : measure();
+  bool measured = false;
+  const auto known_or = [&measured](double peak, auto measure) -> Result<double> {
+    if (peak > 0) return peak;
+    measured = true;
+    return measure();
   };
   const auto flops = known_or(dtype == DType::f32 ? peaks.flops_f32 : peaks.flops_bf16,
                               [&] { return best_gemm(device, dtype); });
@@ -84,7 +87,7 @@ Result<Ceilings> find_ceilings(Device& device, DType dtype) {
   if (!in) return in.status();
   const auto out = known_or(peaks.link_out, [&] { return best_copy(device, QueueKind::copy_out); });
   if (!out) return out.status();
-  return Ceilings{*flops, *in, *out};
+  return Ceilings{*flops, *in, *out, measured};
 }
 
 }  // namespace kvroof

@@ -9,6 +9,7 @@ namespace kvroof {
 struct Ceilings {
   double flops = 0;                  // FLOP/s of one large GEMM in the case's dtype
   double link_in = 0, link_out = 0;  // bytes/s of large copies, host to device and back
+  bool measured = false;             // one of them at least; else the device states them all
 };
 
 Result<Ceilings> find_ceilings(Device& device, DType dtype);

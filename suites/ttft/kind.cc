@@ -3,21 +3,19 @@
 
 #include <utility>
 
-#include "suites/ttft/crossover.h"
+#include "suites/harness/crossover_answers.h"
 #include "suites/ttft/ttft.h"
+#include "suites/ttft/ttft_table.h"
 
 namespace kvroof {
 namespace {
 
 std::unique_ptr<Suite> make(SuiteSetup setup) {
-  TtftOptions options{std::move(setup.shape), setup.full_layers, setup.seed,
-                      std::move(setup.draws)};
-  return std::make_unique<TtftSuite>(setup.device, std::move(options), setup.groups,
-                                     std::move(setup.unavailable));
+  return std::make_unique<TtftSuite>(std::move(setup));
 }
 
 }  // namespace
 
-SuiteKind ttft_kind() { return {"ttft", make, crossovers}; }
+SuiteKind ttft_kind() { return {"ttft", "Time to first token", make, crossovers, ttft_text}; }
 
 }  // namespace kvroof

@@ -4,51 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <optional>
+
+#include "suites/harness/seconds.h"
+#include "suites/ttft/plan_metrics.h"
+#include "suites/ttft/ratios.h"
+#include "suites/ttft/whole_model.h"
 
 namespace kvroof {
 namespace {
-
-double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
-
-// Turns the samples of one plan into metrics; on virtual time there is one sample and no interval.
-class PlanMetrics {
- public:
-  PlanMetrics(const Session& session, const PlanRuns& runs, Case& to)
-      : virtual_time_(session.device.info().virtual_time), runs_(runs), case_(to) {}
-
-  template <class Figure>
-  void add(const char* name, const char* unit, Figure figure) {
-    case_.metrics.emplace_back(name, make(unit, figure));
-  }
-
-  template <class Figure>
-  Metric make(const char* unit, Figure figure) const {
-    std::vector<double> samples;
-    for (const Restore& restore : runs_.restores) samples.push_back(figure(restore));
-    if (virtual_time_) {
-      std::vector<double> draws;
-      for (const Restore& restore : runs_.drawn) draws.push_back(figure(restore));
-      return modelled_metric(unit, samples.front(), std::move(draws));
-    }
-    return measured_metric(unit, std::move(samples), runs_.enough);
-  }
-
-  void constant(const char* name, const char* unit, double value) {
-    case_.metrics.emplace_back(name, modelled_metric(unit, value));
-  }
-
-  void count(const char* name, const char* unit, std::uint64_t value) {
-    case_.metrics.emplace_back(name, count_metric(unit, value));
-  }
-
- private:
-  bool virtual_time_;
-  const PlanRuns& runs_;
-  Case& case_;
-};
 
 std::uint64_t loaded_tokens(const Session& s, ChunkRange loaded) {
   return std::uint64_t{loaded.count} * s.chunk_tokens();
@@ -63,21 +27,18 @@ double request_flops(const ModelShape& shape, std::uint32_t past, std::uint32_t 
   return prefill_flops(shape, past, tokens) + head_flops(shape);
 }
 
-// A run of fewer layers, stretched to all of them: what lies outside the layers stays as it is.
-double scaled(const Restore& restore, double layers, double full_layers) {
-  const double outside = seconds(restore.outside_layers);
-  return outside + (seconds(restore.ttft) - outside) * full_layers / layers;
-}
-
-void add_times(const Session& s, const GroupRun& run, std::uint32_t full_layers, PlanMetrics& to,
-               Case& made) {
+void add_times(const GroupRun& run, PlanMetrics& to) {
   to.add("ttft", "s", [](const Restore& r) { return seconds(r.ttft); });
   if (run.batch.requests.size() > 1) {
     to.add("ttft_median_request", "s", [](const Restore& r) { return seconds(r.ttft_median); });
   }
-  if (full_layers == 0 || run.batch.requests.size() > 1) return;
-  Metric all =
-      to.make("s", [&](const Restore& r) { return scaled(r, s.shape.layers, full_layers); });
+}
+
+void add_whole_model(const Session& s, const GroupRun& run, const PlanRuns& runs,
+                     const ModelShape& whole, PlanMetrics& to, Case& made) {
+  const auto stretch = find_stretch(s, run.batch, runs, whole);
+  if (!stretch) return;
+  Metric all = to.make("s", [&](const Restore& r) { return stretch->ttft(r); });
   all.basis = std::max(made.basis, Basis::calibrated);
   made.metrics.emplace_back("ttft_scaled", std::move(all));
 }
@@ -107,7 +68,7 @@ void add_load(const Session& s, const Ceilings& roofs, const GroupRun& run, cons
   if (last.bytes_loaded == 0) return;
   to.add("load_time", "s", [](const Restore& r) { return seconds(r.load); });
   if (runs.plan == PlanKind::copy) {
-    to.add("last_token_share", "ratio",
+    to.add("after_load_share", "ratio",
            [](const Restore& r) { return seconds(r.ttft - r.load_end) / seconds(r.ttft); });
   }
   to.add("copy_bandwidth", "bytes/s", [&](const Restore& r) { return bytes / seconds(r.load); });
@@ -147,61 +108,10 @@ void fail(Case& made, Outcome outcome, const std::string& why) {
   made.metrics.clear();
 }
 
-const Metric* find_ttft(const Case& made) {
-  return made.outcome == Outcome::ok ? &made.metrics.front().second : nullptr;
-}
-
-const Metric* ttft_of(PlanKind plan, const GroupRun& run, const std::vector<Case>& cases) {
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (run.plans[i].plan == plan) return find_ttft(cases[i]);
-  }
-  return nullptr;
-}
-
-// Recompute's TTFT over that of the others, and the better pure plan's over hybrid's.
-void add_ratios(const GroupRun& run, std::vector<Case>& cases) {
-  const Metric* recomputed = ttft_of(PlanKind::recompute, run, cases);
-  const Metric* copied = ttft_of(PlanKind::copy, run, cases);
-  std::vector<std::pair<std::size_t, std::pair<const char*, Metric>>> found;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Metric* own = find_ttft(cases[i]);
-    if (!own || !recomputed || run.plans[i].plan == PlanKind::recompute) continue;
-    found.push_back({i, {"speedup", ratio_metric(*recomputed, *own)}});
-    if (run.plans[i].plan != PlanKind::hybrid || !copied) continue;
-    const Metric* pure = *copied->median < *recomputed->median ? copied : recomputed;
-    found.push_back({i, {"gain_over_pure", ratio_metric(*pure, *own)}});
-  }
-  std::vector<std::size_t> at(cases.size(), 1);  // right behind ttft, in order
-  for (auto& [i, metric] : found) {
-    auto& metrics = cases[i].metrics;
-    metrics.insert(metrics.begin() + static_cast<std::ptrdiff_t>(at[i]++),
-                   {metric.first, std::move(metric.second)});
-  }
-}
-
-const PlanRuns* runs_of(PlanKind plan, const GroupRun& run) {
-  const auto found = std::ranges::find(run.plans, plan, &PlanRuns::plan);
-  return found == run.plans.end() ? nullptr : &*found;
-}
-
-// Recompute's prefill over copy's load, without what a serving engine and the last token add.
-void add_speedup_alone(const Session& s, const GroupRun& run, std::vector<Case>& cases) {
-  const PlanRuns* recompute = runs_of(PlanKind::recompute, run);
-  if (!recompute || !ttft_of(PlanKind::recompute, run, cases)) return;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const Metric* load = find_metric(cases[i], "load_time");
-    if (run.plans[i].plan != PlanKind::copy || !load) continue;
-    const Metric prefill = PlanMetrics(s, *recompute, cases[i]).make("s", [](const Restore& r) {
-      return seconds(r.ttft - r.scheduling);
-    });
-    cases[i].metrics.emplace_back("speedup_alone", ratio_metric(prefill, *load));
-  }
-}
-
 }  // namespace
 
 void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
-                  std::uint32_t full_layers, std::vector<Case>& cases) {
+                  const ModelShape* whole, std::vector<Case>& cases) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const PlanRuns& runs = run.plans[i];
     Case& made = cases[i];
@@ -212,7 +122,8 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
       continue;
     }
     PlanMetrics to(s, runs, made);
-    add_times(s, run, full_layers, to, made);
+    add_times(run, to);
+    if (whole) add_whole_model(s, run, runs, *whole, to, made);
     if (runs.plan == PlanKind::recompute) {
       add_recompute(s, roofs, run, to);
       if (run.verification.not_finite) fail(made, Outcome::incorrect, run.verification.wrong);
@@ -229,8 +140,7 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
       fail(made, Outcome::incorrect, run.verification.wrong);
     }
   }
-  add_ratios(run, cases);
-  add_speedup_alone(s, run, cases);
+  add_ratios(s, run, cases);
 }
 
 }  // namespace kvroof

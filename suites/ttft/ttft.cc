@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "suites/harness/unavailable.h"
 #include "suites/ttft/group_run.h"
@@ -41,12 +42,8 @@ bool share_a_cache(const GridPoint& a, const GridPoint& b) {
 
 }  // namespace
 
-TtftSuite::TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups,
-                     Status unavailable)
-    : device_(device),
-      options_(std::move(options)),
-      groups_(groups.begin(), groups.end()),
-      unavailable_(std::move(unavailable)) {}
+TtftSuite::TtftSuite(SuiteSetup setup, TtftOptions options)
+    : setup_(std::move(setup)), options_(options) {}
 
 // Why this build or this case can't run the plan; empty where it can.
 std::string TtftSuite::why_not(const GridPoint& p, PlanKind plan) {
@@ -69,27 +66,27 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.restored = p.batch;
   spec.sequence_tokens = static_cast<std::uint32_t>(p.context_tokens);
   spec.step_tokens = std::min(kStepTokens, spec.sequence_tokens + p.live);
-  spec.seed = options_.seed;
-  const std::vector<KvLayout> layouts = session_layouts(options_.shape, spec);
+  spec.seed = setup_.seed;
+  const std::vector<KvLayout> layouts = session_layouts(setup_.shape, spec);
   const std::uint64_t block_bytes = layouts.front().block_bytes();
   const std::uint64_t restored = blocks_of(p) / spec.sequences * p.batch;
   spec.host_tier_bytes = std::max<std::uint64_t>(restored, spec.blocks_per_chunk) * block_bytes;
   std::uint64_t moved = 0;
   for (const KvLayout& kv : layouts) moved += 2 * kv.cache_bytes();
-  spec.backed = !device_.info().virtual_time || (options_.moves_data && moved <= kMovedBytes);
+  spec.backed = !setup_.device.info().virtual_time || (options_.moves_data && moved <= kMovedBytes);
   return spec;
 }
 
 std::uint64_t TtftSuite::bytes_of_requests(const GridPoint& p) const {
-  return RequestBatch::device_bytes(options_.shape, own_spec(p), p.context_tokens, p.batch, p.live);
+  return RequestBatch::device_bytes(setup_.shape, own_spec(p), p.context_tokens, p.batch, p.live);
 }
 
 // On a real device, the largest of the sessions that fit: weights are made once for all of them.
 SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
   SessionSpec spec = own_spec(point);
-  if (device_.info().virtual_time) return spec;
+  if (setup_.device.info().virtual_time) return spec;
   std::uint64_t request_bytes = bytes_of_requests(point);
-  for (const ComparisonGroup& group : groups_) {
+  for (const ComparisonGroup& group : setup_.groups) {
     if (!share_a_cache(group.point, point) || !whole_group_skipped(group.point).ok()) continue;
     const SessionSpec other = own_spec(group.point);
     spec.blocks = std::max(spec.blocks, other.blocks);
@@ -100,13 +97,14 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
     spec.sequence_tokens = std::max(spec.sequence_tokens, other.sequence_tokens);
     request_bytes = std::max(request_bytes, bytes_of_requests(group.point));
   }
-  return fits(device_.info(), options_.shape, spec, request_bytes).ok() ? spec : own_spec(point);
+  return fits(setup_.device.info(), setup_.shape, spec, request_bytes).ok() ? spec
+                                                                            : own_spec(point);
 }
 
 Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
-  const DeviceInfo& info = device_.info();
-  if (!unavailable_.ok()) return {Code::unsupported, unavailable_.text};
-  if (const std::string why = not_computed(options_.shape); info.computes_values && !why.empty()) {
+  const DeviceInfo& info = setup_.device.info();
+  if (!setup_.unavailable.ok()) return {Code::unsupported, setup_.unavailable.text};
+  if (const std::string why = not_computed(setup_.shape); info.computes_values && !why.empty()) {
     return {Code::unsupported, why};
   }
   if (info.computes_values && p.kv_dtype != computed_in(p.kv_dtype)) {
@@ -114,9 +112,9 @@ Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
             "this build prices a quantised KV cache on a simulated device and "
             "does not compute with it: use --kv-dtype bf16 or f32"};
   }
-  if (p.context_tokens > options_.shape.max_position) {
+  if (p.context_tokens > setup_.shape.max_position) {
     return {Code::unsupported, fmt::format("{} tokens are more than the model's {} positions",
-                                           p.context_tokens, options_.shape.max_position)};
+                                           p.context_tokens, setup_.shape.max_position)};
   }
   if (blocks_of(p) > kMostBlocks) {
     return {Code::unsupported, fmt::format("{} blocks are more than the {} that a cache can have",
@@ -128,34 +126,34 @@ Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
   if (computed_in(p.kv_dtype) == DType::bf16 && !info.bf16_unavailable.empty()) {
     return {Code::unsupported, info.bf16_unavailable};
   }
-  return fits(info, options_.shape, own_spec(p), bytes_of_requests(p));
+  return fits(info, setup_.shape, own_spec(p), bytes_of_requests(p));
 }
 
 Status TtftSuite::prepare(const GridPoint& point) {
   const SessionSpec spec = shared_spec(point);
   if (session_ && session_->spec == spec) return {};
   session_.reset();
-  auto session = Session::create(device_, options_.shape, spec);
+  auto session = Session::create(setup_.device, setup_.shape, spec);
   if (!session) return session.status();
   session_ = std::move(*session);
-  return device_.info().virtual_time ? Status{} : warm_up(*session_);
+  return setup_.device.info().virtual_time ? Status{} : warm_up(*session_);
 }
 
 Result<Ceilings> TtftSuite::ceilings(DType dtype) {
   const auto known = ceilings_.find(dtype);
   if (known != ceilings_.end()) return known->second;
-  auto found = find_ceilings(device_, dtype);
+  auto found = find_ceilings(setup_.device, dtype);
   if (found) ceilings_[dtype] = *found;
   return found;
 }
 
 Case TtftSuite::blank(const GridPoint& point, PlanKind plan) const {
   Case made;
-  made.suite = options_.suite;
+  made.suite = options_.name;
   made.params = case_params(point, plan);
-  if (options_.full_layers > 0) made.params["layers"] = options_.shape.layers;
+  if (setup_.whole) made.params["layers"] = setup_.shape.layers;
   made.params["data"] = own_spec(point).backed ? "on" : "off";
-  made.basis = basis_for(device_.info(), options_.shape);
+  made.basis = basis_for(setup_.device.info(), setup_.shape);
   return made;
 }
 
@@ -179,14 +177,15 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
   if (why.ok()) why = prepare(group.point);
   Result<GroupRun> run = why;
   if (why.ok()) {
-    run = run_group(*session_, group.point, plans, options_.draws, options_.seed);
+    run = run_group(*session_, group.point, plans, setup_.draws, setup_.seed);
     why = run.status();
   }
   std::vector<Case> cases;
   for (const PlanKind plan : plans) {
     cases.push_back(why.ok() ? blank(group.point, plan) : skipped(group.point, plan, why));
   }
-  if (why.ok()) fill_metrics(*session_, *roofs, *run, options_.full_layers, cases);
+  const ModelShape* whole = setup_.whole ? &*setup_.whole : nullptr;
+  if (why.ok()) fill_metrics(*session_, *roofs, *run, whole, cases);
   return cases;
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,21 +21,15 @@
 namespace kvroof {
 
 struct TtftOptions {
-  ModelShape shape;               // as it runs
-  std::uint32_t full_layers = 0;  // the model's own, where `shape` was cut to fewer; 0: it was not
-  std::uint64_t seed = 1;
-  Draws draws{};
-  std::string_view suite = "ttft";  // of the cases
+  std::string_view name = "ttft";  // of the suite, in its cases
   // False: on a simulated device no case moves data, and none is verified.
   bool moves_data = true;
 };
 
 class TtftSuite : public Suite {
  public:
-  // `groups` are all that may run: a real device gets one cache for those of equal blocks.
-  // `unavailable`: why every one of them is skipped, where the device can't be had as they need it.
-  TtftSuite(Device& device, TtftOptions options, std::span<const ComparisonGroup> groups,
-            Status unavailable = {});
+  // A real device gets one cache for those of the setup's groups that have equal blocks.
+  explicit TtftSuite(SuiteSetup setup, TtftOptions options = {});
 
   // Verifies, samples, and returns one case a plan, in the group's order.
   std::vector<Case> run(const ComparisonGroup& group) override;
@@ -44,8 +37,6 @@ class TtftSuite : public Suite {
   GroupPlan plan(const ComparisonGroup& group) override;
 
  private:
-  struct Runnable;
-
   static std::string why_not(const GridPoint& point, PlanKind plan);
   SessionSpec own_spec(const GridPoint& point) const;
   SessionSpec shared_spec(const GridPoint& point) const;
@@ -57,10 +48,8 @@ class TtftSuite : public Suite {
   Case skipped(const GridPoint& point, PlanKind plan, const Status& why) const;
   Case blank(const GridPoint& point, PlanKind plan) const;
 
-  Device& device_;
+  SuiteSetup setup_;
   TtftOptions options_;
-  std::vector<ComparisonGroup> groups_;
-  Status unavailable_;
   std::unique_ptr<Session> session_;
   std::map<DType, Ceilings> ceilings_;
 };

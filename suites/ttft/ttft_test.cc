@@ -22,7 +22,7 @@ ComparisonGroup both_plans(std::uint64_t context) {
 }
 
 std::vector<Case> run(FaultyDevice& device, const ComparisonGroup& group) {
-  return TtftSuite(device, {.shape = small_model()}, {&group, 1}).run(group);
+  return TtftSuite({.device = device, .shape = small_model(), .groups = {group}}).run(group);
 }
 
 TEST(TtftSuite, APlainRunIsOkAndReconcilesItsBytes) {
@@ -38,14 +38,14 @@ TEST(TtftSuite, ACopyStandsBesideThePrefillByItsLoadAlone) {
   ComparisonGroup group = both_plans(1024);
   group.point.serving_cost.first_step_seconds = 0.25;
   const std::vector<Case> cases =
-      TtftSuite(*device, {.shape = small_model()}, {&group, 1}).run(group);
+      TtftSuite({.device = *device, .shape = small_model(), .groups = {group}}).run(group);
   ASSERT_EQ(cases.size(), 2u);
   const auto median = [&cases](int i, const char* name) {
     return *find_metric(cases[i], name)->median;
   };
   const double load = median(1, "load_time");
   EXPECT_NEAR(median(1, "speedup_alone"), (median(0, "ttft") - 0.25) / load, 1e-9);
-  EXPECT_NEAR(median(1, "last_token_share"), 1 - (0.25 + load) / median(1, "ttft"), 1e-5);
+  EXPECT_NEAR(median(1, "after_load_share"), 1 - (0.25 + load) / median(1, "ttft"), 1e-5);
   EXPECT_EQ(find_metric(cases[0], "speedup_alone"), nullptr);
 }
 

@@ -30,7 +30,8 @@ Result<Case> simulate(Device& machine, std::uint64_t seed) {
   GridPoint point;
   point.context_tokens = kTunnelScale * kBalancedContext;
   const ComparisonGroup group{point, {PlanKind::recompute, PlanKind::copy}};
-  TtftSuite suite(machine, {.shape = std::move(*reference), .seed = seed}, {&group, 1});
+  TtftSuite suite(
+      {.device = machine, .shape = std::move(*reference), .seed = seed, .groups = {group}});
   for (Case& one : suite.run(group)) {
     if (one.outcome != Outcome::ok) {
       return Status{Code::invalid, fmt::format("{} can't be simulated on {}: {}", kTunnelReference,

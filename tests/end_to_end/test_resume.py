@@ -175,6 +175,33 @@ def test_another_run_is_refused(refused, run, tmp_path: Path, words: list[str], 
     assert part.read_text() == before
 
 
+def test_another_geometry_is_refused(refused, run, tmp_path: Path) -> None:
+    """The path of a config.json does not tell what stood in it."""
+    keys = {
+        "architectures": ["LlamaForCausalLM"],
+        "hidden_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 64,
+        "intermediate_size": 128,
+        "vocab_size": 100,
+        "max_position_embeddings": 2048,
+    }
+    config = tmp_path / "config.json"
+    config.write_text(json.dumps(keys))
+    words = ["run", "ttft", "--device", "sim:h100-sxm", "--model", "config.json"]
+    words += ["--context", "1k", "--draws", "2", "--out", "out.json"]
+    assert run(*words).returncode == 0
+    assert "nothing is run" in run(*words, "--resume").stdout
+    for changed, said in (
+        ({"attention_bias": True}, "model biases/qkv is false there, and true here"),
+        ({"rope_theta": 500000.0}, "model rope_theta is 10000.0 there, and 500000.0 here"),
+    ):
+        config.write_text(json.dumps(keys | changed))
+        assert said in refused(2, *words, "--resume")
+
+
 def test_other_builds_and_profiles_are_refused(refused, run, tmp_path: Path) -> None:
     part = interrupted(run, tmp_path, 3)
     header, *rest = part.read_text().split("\n")

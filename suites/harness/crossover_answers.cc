@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/ttft/crossover.h"
+#include "suites/harness/crossover_answers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,6 @@
 
 namespace kvroof {
 namespace {
-
-constexpr double kMargins[] = {1.0, 1.1, 2.0};
 
 struct Speedup {
   std::uint64_t context = 0;

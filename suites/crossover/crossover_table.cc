@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/command/crossover_table.h"
+#include "suites/crossover/crossover_table.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,9 @@
 #include <map>
 #include <vector>
 
+#include "suites/harness/crossover_answers.h"
+#include "suites/harness/grid_axes.h"
+#include "suites/harness/params_text.h"
 #include "suites/harness/table.h"
 #include "suites/harness/wrap.h"
 
@@ -14,16 +17,6 @@ namespace kvroof {
 namespace {
 
 using Align = Table::Align;
-
-constexpr double kMargins[] = {1, 1.1, 2};
-constexpr const char* kAxes[] = {"link",         "batch",       "live",
-                                 "kv_dtype",     "layout",      "copy",
-                                 "block_tokens", "pipeline",    "blocks_per_chunk",
-                                 "layers",       "serving_cost"};
-
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
 
 // "<1k": at every context tried; "~8k": inside the interval there.
 std::string cell(const Answer* answer) {
@@ -115,7 +108,7 @@ std::string closed_text(std::span<const ClosedForm> forms, std::span<const Answe
     const auto& [from, first] = *form.by_context.begin();
     const auto& [to, last] = *form.by_context.rbegin();
     std::vector<std::string> row = {
-        text_of(form.params["link"]), text_of(form.params["kv_dtype"]),
+        param_text("link", form.params["link"]), param_text("kv_dtype", form.params["kv_dtype"]),
         fmt::format("{:.0f}", form.balance),
         fmt::format("{:.0f} to {:.0f}", first.first, last.first),
         fmt::format("{} to {}", significant(first.second), significant(last.second))};
@@ -131,21 +124,20 @@ std::string closed_text(std::span<const ClosedForm> forms, std::span<const Answe
          "\n" + table.text();
 }
 
+// What the series differ by.
 std::vector<std::string> varying(const Answers& answers) {
-  std::vector<std::string> names;
-  for (const char* axis : kAxes) {
-    const Json first = answers.own().front()->params.value(axis, Json());
-    const bool same = std::ranges::all_of(
-        answers.own(), [&](const Answer* one) { return one->params.value(axis, Json()) == first; });
-    if (!same) names.emplace_back(axis);
+  std::vector<Json> all;
+  for (const Answer* one : answers.own()) {
+    all.push_back(one->params);
+    for (const char* same : {"plan", "margin"}) all.back().erase(same);
   }
-  return names;
+  return varying_params(all);
 }
 
 std::string series_text(const Answers& answers) {
   const std::vector<std::string> names = varying(answers);
   std::vector<Table::Column> columns;
-  for (const std::string& name : names) columns.push_back({name, Align::left});
+  for (const std::string& name : names) columns.push_back({param_title(name), Align::left});
   add_margin_columns(columns);
   Table table(columns);
   std::vector<Json> seen;
@@ -154,7 +146,7 @@ std::string series_text(const Answers& answers) {
     if (std::ranges::find(seen, params) != seen.end()) continue;
     seen.push_back(params);
     std::vector<std::string> row;
-    for (const std::string& name : names) row.push_back(text_of(params[name]));
+    for (const std::string& name : names) row.push_back(param_text(name, params[name]));
     add_margins(answers, params, row);
     table.add_row(std::move(row));
   }

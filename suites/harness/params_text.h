@@ -9,12 +9,10 @@
 
 namespace kvroof {
 
-// Names of the params that differ between `all`, which is not empty; the context always stands
-// first, and `data`, which follows it, is left out.
+// Names of the params that differ between `all`, which is not empty; the context, where they have
+// one, always stands first, and `data`, which follows it, is left out.
 std::vector<std::string> varying_params(std::span<const Json> all);
 
 std::string param_text(const std::string& name, const Json& value);  // "10k" for context_tokens
-
-std::string param_title(const std::string& name);  // "context" for context_tokens
 
 }  // namespace kvroof

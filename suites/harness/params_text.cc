@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suites/command/params_text.h"
+#include "suites/harness/params_text.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,7 +9,8 @@
 namespace kvroof {
 
 std::vector<std::string> varying_params(std::span<const Json> all) {
-  std::vector<std::string> names{"context_tokens"};
+  std::vector<std::string> names;
+  if (all.front().contains("context_tokens")) names.emplace_back("context_tokens");
   for (const auto& [key, value] : all.front().items()) {
     const auto differs = [&wanted = key, &first = value](const Json& other) {
       return other.value(wanted, Json()) != first;
@@ -23,10 +24,6 @@ std::vector<std::string> varying_params(std::span<const Json> all) {
 std::string param_text(const std::string& name, const Json& value) {
   if (name == "context_tokens" && value.is_number()) return token_count(value.get<std::uint64_t>());
   return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-std::string param_title(const std::string& name) {
-  return name == "context_tokens" ? "context" : name;
 }
 
 }  // namespace kvroof

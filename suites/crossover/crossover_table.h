@@ -8,7 +8,7 @@
 
 namespace kvroof {
 
-// Fits 80 columns. First the closed form: for each link and dtype the machine's balance, FLOPs per
+// First the closed form: for each link and dtype the machine's balance, FLOPs per
 // KV byte, their quotient Pi, and from which context it reaches each margin. Then a row a series
 // with the crossovers of plan `copy`.
 std::string crossover_text(std::span<const Case> cases, std::span<const Answer> answers);

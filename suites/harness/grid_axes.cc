@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suites/harness/grid_axes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+#include <utility>
+
+#include "suites/harness/grid_values.h"
+
+namespace kvroof {
+namespace {
+
+constexpr std::uint64_t kMaxContext = 16 << 20, kMaxSequences = 1 << 16, kMaxBlockTokens = 4096,
+                        kMaxChunkBlocks = 1 << 16;
+
+Status invalid(std::string text) { return {Code::invalid, std::move(text)}; }
+
+template <auto kValues>
+using ValueOf = typename std::remove_cvref_t<decltype(std::declval<Grid>().*kValues)>::value_type;
+
+template <auto kValues, std::uint64_t kMinimum, std::uint64_t kMaximum>
+Status set_counts(Grid& grid, std::string_view text) {
+  const auto values = parse_counts(text, kMinimum, kMaximum);
+  if (!values.ok()) return values.status();
+  (grid.*kValues).assign(values->begin(), values->end());
+  return {};
+}
+
+// Of a comma-separated list, none twice, each read by `parse`.
+template <auto kValues, class Parse>
+Status set_list(Grid& grid, std::string_view text, Parse parse) {
+  std::vector<ValueOf<kValues>> chosen;
+  for (const std::string_view part : split(text, ',')) {
+    const Result<ValueOf<kValues>> value = parse(part);
+    if (!value.ok()) return value.status();
+    if (std::ranges::find(chosen, *value) != chosen.end()) {
+      return invalid(in_quotes(part) + " is given twice");
+    }
+    chosen.push_back(*value);
+  }
+  grid.*kValues = std::move(chosen);
+  return {};
+}
+
+// Of the names of `kAll`.
+template <auto kValues, auto... kAll>
+Status set_names(Grid& grid, std::string_view text) {
+  using Value = ValueOf<kValues>;
+  return set_list<kValues>(grid, text, [](std::string_view part) -> Result<Value> {
+    for (const Value value : {kAll...}) {
+      if (part == name(value)) return value;
+    }
+    return invalid(fmt::format("{} is not known, expected one of {}", in_quotes(part),
+                               fmt::join(std::array{name(kAll)...}, ", ")));
+  });
+}
+
+Status set_links(Grid& grid, std::string_view text) {
+  return set_list<&Grid::link>(grid, text, parse_link);
+}
+
+Status set_serving_cost(Grid& grid, std::string_view text) {
+  auto cost = parse_serving_cost(text);
+  if (cost) grid.serving_cost = std::move(*cost);
+  return cost.status();
+}
+
+Json json_of(std::uint64_t count) { return count; }
+Json json_of(const std::string& text) { return text; }
+template <class Named>
+requires std::is_enum_v<Named> Json json_of(Named value) { return name(value); }
+
+template <auto kValues>
+std::uint64_t count(const Grid& grid) {
+  return (grid.*kValues).size();
+}
+
+template <auto kValues>
+Json values(const Grid& grid) {
+  Json list = Json::array();
+  for (const auto& value : grid.*kValues) list.push_back(json_of(value));
+  return list;
+}
+
+template <auto kValue>
+Json value(const GridPoint& point) {
+  return json_of(point.*kValue);
+}
+
+template <auto kValues, auto kValue>
+std::vector<GridPoint> spread(const Grid& grid, const std::vector<GridPoint>& points) {
+  std::vector<GridPoint> product;
+  product.reserve(points.size() * (grid.*kValues).size());
+  for (const GridPoint& point : points) {
+    for (const auto& value : grid.*kValues) {
+      product.push_back(point);
+      product.back().*kValue = value;
+    }
+  }
+  return product;
+}
+
+using Apply = Status (*)(Grid& grid, std::string_view text);
+
+template <auto kValues, auto kValue>
+constexpr Axis axis(std::string_view param, std::string_view flag, std::string_view help,
+                    Apply apply) {
+  return {param,           {flag, help, apply}, count<kValues>,
+          values<kValues>, value<kValue>,       spread<kValues, kValue>};
+}
+
+// A grid has one cost alone.
+constexpr Axis serving_cost(std::string_view help) {
+  return {"serving_cost",
+          {"serving-cost", help, set_serving_cost},
+          [](const Grid&) -> std::uint64_t { return 1; },
+          [](const Grid& grid) -> Json { return grid.serving_cost.text; },
+          [](const GridPoint& point) -> Json { return point.serving_cost.text; },
+          [](const Grid& grid, const std::vector<GridPoint>& points) {
+            std::vector<GridPoint> product = points;
+            for (GridPoint& point : product) point.serving_cost = grid.serving_cost;
+            return product;
+          }};
+}
+
+constexpr Axis plan(std::string_view help) {
+  const Apply apply = set_names<&Grid::plan, PlanKind::recompute, PlanKind::copy, PlanKind::hybrid>;
+  return {"plan", {"plan", help, apply}, count<&Grid::plan>, values<&Grid::plan>, nullptr, nullptr};
+}
+
+constexpr std::array kAxes = {
+    axis<&Grid::context_tokens, &GridPoint::context_tokens>(
+        "context_tokens", "context", "tokens: 10k (10240),20k,...,100k [1k,10k,100k]",
+        set_counts<&Grid::context_tokens, 1, kMaxContext>),
+    axis<&Grid::batch, &GridPoint::batch>("batch", "batch", "requests restored at once [1]",
+                                          set_counts<&Grid::batch, 1, kMaxSequences>),
+    axis<&Grid::live, &GridPoint::live>("live", "live", "sequences that decode meanwhile [0]",
+                                        set_counts<&Grid::live, 0, kMaxSequences>),
+    axis<&Grid::kv_dtype, &GridPoint::kv_dtype>(
+        "kv_dtype", "kv-dtype", "bf16, f32, fp8 (simulated); int8 is skipped [bf16]",
+        set_names<&Grid::kv_dtype, DType::bf16, DType::f32, DType::fp8, DType::int8>),
+    axis<&Grid::block_tokens, &GridPoint::block_tokens>(
+        "block_tokens", "block-tokens", "tokens a block [16]",
+        set_counts<&Grid::block_tokens, 1, kMaxBlockTokens>),
+    axis<&Grid::blocks_per_chunk, &GridPoint::blocks_per_chunk>(
+        "blocks_per_chunk", "blocks-per-chunk", "blocks a chunk [16]",
+        set_counts<&Grid::blocks_per_chunk, 1, kMaxChunkBlocks>),
+    axis<&Grid::layout, &GridPoint::layout>(
+        "layout", "layout", "of a block: block_first, layer_first [block_first]",
+        set_names<&Grid::layout, Layout::block_first, Layout::layer_first>),
+    axis<&Grid::copy, &GridPoint::copy>(
+        "copy", "copy", "dma; batch, kernel, staged are skipped [dma]",
+        set_names<&Grid::copy, CopyKind::dma, CopyKind::batch, CopyKind::kernel, CopyKind::staged>),
+    axis<&Grid::pipeline, &GridPoint::pipeline>(
+        "pipeline", "pipeline", "request; layer is skipped [request]",
+        set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),
+    axis<&Grid::link, &GridPoint::link>("link", "link",
+                                        "native, pcie4x16, nvlink-c2c, 20GB/s [native]", set_links),
+    serving_cost("CPU time a request: none, vllm, or seconds [none]"),
+    plan("recompute,copy,hybrid [recompute,copy]"),
+};
+
+}  // namespace
+
+std::span<const Axis> grid_axes() { return kAxes; }
+
+const Axis* find_axis(std::string_view param) {
+  const auto found = std::ranges::find(kAxes, param, &Axis::param);
+  return found == kAxes.end() ? nullptr : &*found;
+}
+
+std::string param_title(std::string_view param) {
+  const Axis* axis = find_axis(param);
+  std::string title(axis ? axis->flag.name : param);
+  std::ranges::replace(title, '-', '_');
+  return title;
+}
+
+}  // namespace kvroof
