@@ -5,7 +5,7 @@ namespace kvroof {
 namespace {
 
 Json case_json(const PlannedCase& one, const Ceilings& roofs) {
-  Json json = {{"plan", one.plan}};
+  Json json = {{"plan", name(one.plan)}};
   json["skipped"] = one.reason.empty() ? Json(nullptr) : Json(one.reason);
   if (!one.reason.empty() || !one.counted) return json;
   json["bytes"] = one.bytes;

@@ -34,7 +34,7 @@ struct Total {
   std::size_t cases = 0, skipped = 0, uncounted = 0;
   double flops = 0, bytes = 0, seconds = 0;
 };
-using Totals = std::map<std::pair<std::string, std::string>, Total>;
+using Totals = std::map<std::pair<std::string, PlanKind>, Total>;
 
 Totals add_up(const RunPlan& plan) {
   Totals totals;
@@ -61,9 +61,9 @@ std::string totals_text(const Totals& totals) {
                {"TFLOP computed"},
                {"GiB copied"},
                {"at least"}});
-  for (const auto& [name, total] : totals) {
+  for (const auto& [of, total] : totals) {
     const bool counted = total.uncounted == 0;
-    table.add_row({name.first, name.second, fmt::format("{}", total.cases),
+    table.add_row({of.first, std::string(name(of.second)), fmt::format("{}", total.cases),
                    fmt::format("{}", total.skipped),
                    counted ? significant(total.flops / kTera) : "-",
                    counted ? significant(total.bytes / kGiB) : "-",
@@ -72,8 +72,8 @@ std::string totals_text(const Totals& totals) {
   return table.text();
 }
 
-const PlannedCase* find(const GroupPlan& plan, std::string_view name) {
-  const auto it = std::ranges::find(plan.cases, name, &PlannedCase::plan);
+const PlannedCase* find(const GroupPlan& plan, PlanKind kind) {
+  const auto it = std::ranges::find(plan.cases, kind, &PlannedCase::plan);
   return it == plan.cases.end() || !it->reason.empty() || !it->counted ? nullptr : &*it;
 }
 
@@ -99,7 +99,8 @@ std::string groups_text(const RunPlan& plan) {
   Table table(columns);
   for (std::size_t i = 0; i < params.size(); ++i) {
     const PlannedGroup& group = plan.groups[i];
-    const PlannedCase *recompute = find(group.plan, "recompute"), *copy = find(group.plan, "copy");
+    const PlannedCase *recompute = find(group.plan, PlanKind::recompute),
+                      *copy = find(group.plan, PlanKind::copy);
     std::vector<std::string> row;
     for (const std::string& name : names) row.push_back(param_text(name, params[i][name]));
     row.push_back(recompute ? significant(recompute->flops / kTera) : "-");
@@ -114,7 +115,7 @@ std::string groups_text(const RunPlan& plan) {
 struct Skipped {
   std::string first;  // reason
   std::size_t cases = 0;
-  std::vector<std::string> plans;
+  std::vector<std::string_view> plans;
   bool alike = true;  // every reason is the first's
 };
 
@@ -132,7 +133,9 @@ std::string skipped_text(const RunPlan& plan) {
       Skipped& to = reasons[without_numbers(one.reason)];
       if (to.cases++ == 0) to.first = one.reason;
       to.alike &= to.first == one.reason;
-      if (std::ranges::find(to.plans, one.plan) == to.plans.end()) to.plans.push_back(one.plan);
+      if (std::ranges::find(to.plans, name(one.plan)) == to.plans.end()) {
+        to.plans.push_back(name(one.plan));
+      }
     }
   }
   std::string text;
@@ -197,7 +200,7 @@ bool any_uncounted(const Totals& totals) {
 std::string plan_text(const Job& job, const RunPlan& plan) {
   const Totals totals = add_up(plan);
   std::size_t cases = 0;
-  for (const auto& [name, total] : totals) cases += total.cases;
+  for (const auto& [of, total] : totals) cases += total.cases;
   std::string text =
       wrap(fmt::format("Plan, nothing is run: {} in {}, {}, {} layers, on {}",
                        count_of(cases, "case"), count_of(plan.groups.size(), "comparison group"),

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -115,7 +114,7 @@ Result<Part> parse_part(std::string_view text, const fs::path& file) {
   return part;
 }
 
-std::vector<PartCase> drop_incomplete(Part& part) {
+std::size_t drop_incomplete(Part& part) {
   std::map<std::size_t, std::vector<const PartCase*>> groups;
   for (const PartCase& one : part.cases) groups[one.place.group].push_back(&one);
   std::set<std::size_t> whole;
@@ -131,8 +130,7 @@ std::vector<PartCase> drop_incomplete(Part& part) {
   const auto end =
       std::stable_partition(part.cases.begin(), part.cases.end(),
                             [&](const PartCase& one) { return whole.contains(one.place.group); });
-  std::vector<PartCase> dropped(std::make_move_iterator(end),
-                                std::make_move_iterator(part.cases.end()));
+  const auto dropped = static_cast<std::size_t>(part.cases.end() - end);
   part.cases.erase(end, part.cases.end());
   return dropped;
 }

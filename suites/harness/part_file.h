@@ -39,7 +39,8 @@ Json part_json(const Case& one, const Place& place);
 // `invalid` names `file`, the line and what is wrong with it; only the last may be torn.
 Result<Part> parse_part(std::string_view text, const std::filesystem::path& file);
 
-// Takes away, and returns, the cases of groups that are not wholly there, or that are there twice.
-std::vector<PartCase> drop_incomplete(Part& part);
+// Takes away the cases of groups that are not wholly there, or that are there twice. Returns how
+// many those are.
+std::size_t drop_incomplete(Part& part);
 
 }  // namespace kvroof

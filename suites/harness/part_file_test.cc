@@ -129,7 +129,7 @@ TEST(PartFile, IncompleteAndDoubledGroupsAreDropped) {
   add(40, {3, 2});  // so has group 3, in place of another
   add(50, {4, 1});  // group 4 is whole
   Part part = parsed(text);
-  EXPECT_THAT(contexts(drop_incomplete(part)), ElementsAre(20, 30, 30, 40, 40));
+  EXPECT_EQ(drop_incomplete(part), 5u);
   EXPECT_THAT(contexts(part.cases), ElementsAre(10, 11, 50));
 }
 

@@ -175,7 +175,7 @@ Status RecordWriter::go_on(Part left, const std::string& text) {
   header_ = left.header;
   header_.erase("complete");
   header_.erase("part");
-  const std::size_t dropped = drop_incomplete(left).size();
+  const std::size_t dropped = drop_incomplete(left);
   good_bytes_ = static_cast<std::int64_t>(text.size());
   if (dropped > 0 || left.torn) {
     std::string kept = left.header_line + "\n";

@@ -49,7 +49,6 @@ class RecordWriter {
   const std::map<std::size_t, std::vector<Case>>& resumed() const { return resumed_; }
 
   const std::string& notice() const { return notice_; }  // a sentence for the user, or empty
-  const std::filesystem::path& file() const { return file_; }
   std::filesystem::path part() const;
 
  private:

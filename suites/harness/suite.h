@@ -37,7 +37,7 @@ struct SuiteSetup {
 
 // What one case would do in one pass, as far as that is known without running it.
 struct PlannedCase {
-  std::string plan;
+  PlanKind plan = PlanKind::recompute;
   std::string reason;   // why it is skipped; empty: it runs
   bool counted = true;  // false: how much is copied and computed is found when it runs
   std::uint64_t bytes = 0, regions = 0;  // of KV, copied to the device
@@ -60,7 +60,7 @@ class Suite {
   virtual std::vector<Case> run(const ComparisonGroup& group) = 0;
 
   // What run() would do; nothing is run or allocated.
-  virtual GroupPlan plan(const ComparisonGroup& group);
+  virtual GroupPlan plan(const ComparisonGroup& group) = 0;
 };
 
 struct SuiteKind {

@@ -7,28 +7,28 @@ namespace kvroof {
 namespace {
 
 struct Row {
-  bool (*concerns)(const GridPoint& point, PlanKind plan);
+  bool (*concerns)(const GridPoint& point);
   std::string_view reason;
 };
 
 constexpr std::array kRows = {
-    Row{[](const GridPoint& point, PlanKind) { return point.copy == CopyKind::batch; },
+    Row{[](const GridPoint& point) { return point.copy == CopyKind::batch; },
         "this build submits one copy a region: use --copy dma instead of batch"},
-    Row{[](const GridPoint& point, PlanKind) { return point.copy == CopyKind::kernel; },
+    Row{[](const GridPoint& point) { return point.copy == CopyKind::kernel; },
         "this build has no copy kernels: use --copy dma instead of kernel"},
-    Row{[](const GridPoint& point, PlanKind) { return point.copy == CopyKind::staged; },
+    Row{[](const GridPoint& point) { return point.copy == CopyKind::staged; },
         "this build does not gather on the device: use --copy dma instead of staged"},
-    Row{[](const GridPoint& point, PlanKind) { return point.kv_dtype == DType::int8; },
+    Row{[](const GridPoint& point) { return point.kv_dtype == DType::int8; },
         "this build has no int8 KV, whose scales nothing keeps: use --kv-dtype bf16 or fp8"},
-    Row{[](const GridPoint& point, PlanKind) { return point.pipeline == PipelineKind::layer; },
+    Row{[](const GridPoint& point) { return point.pipeline == PipelineKind::layer; },
         "this build loads whole requests, not layer by layer: use --pipeline request"},
 };
 
 }  // namespace
 
-std::string_view unavailable(const GridPoint& point, PlanKind plan) {
+std::string_view unavailable(const GridPoint& point) {
   for (const Row& row : kRows) {
-    if (row.concerns(point, plan)) return row.reason;
+    if (row.concerns(point)) return row.reason;
   }
   return {};
 }

@@ -8,6 +8,6 @@
 namespace kvroof {
 
 // The reason for which a case is skipped, a sentence; empty where this build runs it.
-std::string_view unavailable(const GridPoint& point, PlanKind plan);
+std::string_view unavailable(const GridPoint& point);
 
 }  // namespace kvroof

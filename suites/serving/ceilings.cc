@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "suites/harness/seconds.h"
 #include "suites/serving/session.h"
 
 namespace kvroof {
@@ -22,7 +23,7 @@ Result<double> best_seconds(Device& device, Queue& queue, const Work& work) {
   for (int pass = 0; pass < kPasses; ++pass) {
     const Nanos begin = device.now();
     if (Status e = run_to_end(device, queue, work); !e.ok()) return e;
-    best = std::min(best, std::chrono::duration<double>(device.now() - begin).count());
+    best = std::min(best, seconds(device.now() - begin));
   }
   return best;
 }

@@ -2,16 +2,15 @@
 #include "suites/serving/hybrid.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <map>
+#include <set>
+
+#include "suites/harness/seconds.h"
 
 namespace kvroof {
 namespace {
 
 constexpr int kMostTrials = 6;
-
-double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
 // The cut after `front` of a request's chunks: how long computing those and loading the others
 // takes, by rates that every run corrects. Computing goes by FLOPs, loading by chunks.
@@ -87,11 +86,10 @@ Result<ChunkRange> find_hybrid_split(Session& s, const RequestBatch& batch,
     best = {};
     fastest = whole->ttft;
   }
-  std::map<std::uint32_t, bool> tried;
+  std::set<std::uint32_t> tried;
   for (int trial = 0; trial < kMostTrials; ++trial) {
     const std::uint32_t front = rates.best_front();
-    if (front == 0 || front == chunks || tried[front]) break;
-    tried[front] = true;
+    if (front == 0 || front == chunks || !tried.insert(front).second) break;
     const ChunkRange range{front, chunks - front};
     const auto seen = try_range(s, batch, range, cost);
     if (!seen) return seen.status();

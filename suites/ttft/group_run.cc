@@ -2,8 +2,8 @@
 #include "suites/ttft/group_run.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "suites/harness/seconds.h"
 #include "suites/serving/hybrid.h"
 #include "suites/serving/kv_contents.h"
 
@@ -11,8 +11,6 @@ namespace kvroof {
 namespace {
 
 constexpr std::uint32_t kWarmUpTokens = 256;
-
-double seconds(Nanos time) { return std::chrono::duration<double>(time).count(); }
 
 bool has(const std::vector<PlanKind>& plans, PlanKind plan) {
   return std::find(plans.begin(), plans.end(), plan) != plans.end();
@@ -52,7 +50,7 @@ Status choose_ranges(Session& s, const GridPoint& point, GroupRun& run) {
 SamplerConfig sampling(const Session& s, bool verified, std::uint64_t seed) {
   SamplerConfig config;
   config.warm_ups = verified ? 0 : 1;  // verification has run each plan once
-  config.max_seconds = kMaxSeconds;
+  config.max_seconds = kGroupSamplingSeconds;
   config.virtual_time = s.device.info().virtual_time;
   config.seed = seed;
   return config;

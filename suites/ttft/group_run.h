@@ -12,7 +12,7 @@
 
 namespace kvroof {
 
-constexpr double kMaxSeconds = 10;  // of sampling a group, once it has its five samples
+constexpr double kGroupSamplingSeconds = 10;  // once a group has its five samples
 
 // What one plan's runs saw, sample by sample.
 struct PlanRuns {

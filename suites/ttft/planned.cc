@@ -15,7 +15,7 @@ double flops_after(const ModelShape& shape, const GridPoint& p, std::uint64_t pa
 PlannedCase planned(const ModelShape& shape, const SessionSpec& spec, const GridPoint& p,
                     PlanKind plan) {
   PlannedCase made;
-  made.plan = name(plan);
+  made.plan = plan;
   made.counted = plan != PlanKind::hybrid;
   if (plan == PlanKind::recompute) {
     made.flops = flops_after(shape, p, 0);
@@ -35,10 +35,10 @@ PlannedCase planned(const ModelShape& shape, const SessionSpec& spec, const Grid
 GroupPlan TtftSuite::plan(const ComparisonGroup& group) {
   const GridPoint& p = group.point;
   const SessionSpec spec = own_spec(p);
-  const Status whole = whole_group_skipped(p);
+  const Status whole = group_can_run(p);
   GroupPlan made;
   made.dtype = spec.dtype;
-  made.sampling_seconds = kMaxSeconds;
+  made.sampling_seconds = kGroupSamplingSeconds;
   bool copies = false;
   for (const PlanKind plan : group.plans) {
     PlannedCase one = planned(setup_.shape, spec, p, plan);

@@ -47,7 +47,7 @@ TtftSuite::TtftSuite(SuiteSetup setup, TtftOptions options)
 
 // Why this build or this case can't run the plan; empty where it can.
 std::string TtftSuite::why_not(const GridPoint& p, PlanKind plan) {
-  if (const std::string_view why = unavailable(p, plan); !why.empty()) return std::string(why);
+  if (const std::string_view why = unavailable(p); !why.empty()) return std::string(why);
   const std::uint64_t chunk = std::uint64_t{p.block_tokens} * p.blocks_per_chunk;
   if (plan == PlanKind::recompute || p.context_tokens >= chunk) return {};
   return fmt::format("the context is shorter than one chunk of {} tokens, so nothing can be copied",
@@ -87,7 +87,7 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
   if (setup_.device.info().virtual_time) return spec;
   std::uint64_t request_bytes = bytes_of_requests(point);
   for (const ComparisonGroup& group : setup_.groups) {
-    if (!share_a_cache(group.point, point) || !whole_group_skipped(group.point).ok()) continue;
+    if (!share_a_cache(group.point, point) || !group_can_run(group.point).ok()) continue;
     const SessionSpec other = own_spec(group.point);
     spec.blocks = std::max(spec.blocks, other.blocks);
     spec.host_tier_bytes = std::max(spec.host_tier_bytes, other.host_tier_bytes);
@@ -101,7 +101,7 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
                                                                             : own_spec(point);
 }
 
-Status TtftSuite::whole_group_skipped(const GridPoint& p) const {
+Status TtftSuite::group_can_run(const GridPoint& p) const {
   const DeviceInfo& info = setup_.device.info();
   if (!setup_.unavailable.ok()) return {Code::unsupported, setup_.unavailable.text};
   if (const std::string why = not_computed(setup_.shape); info.computes_values && !why.empty()) {
@@ -168,7 +168,7 @@ Case TtftSuite::skipped(const GridPoint& point, PlanKind plan, const Status& why
 
 std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
                                      const std::vector<PlanKind>& plans) {
-  Status why = whole_group_skipped(group.point);
+  Status why = group_can_run(group.point);
   Result<Ceilings> roofs = Ceilings{};
   if (why.ok()) {
     roofs = ceilings(computed_in(group.point.kv_dtype));

@@ -41,7 +41,8 @@ class TtftSuite : public Suite {
   SessionSpec own_spec(const GridPoint& point) const;
   SessionSpec shared_spec(const GridPoint& point) const;
   std::uint64_t bytes_of_requests(const GridPoint& point) const;
-  Status whole_group_skipped(const GridPoint& point) const;
+  // Or why every plan of the group is skipped.
+  Status group_can_run(const GridPoint& point) const;
   Status prepare(const GridPoint& point);
   Result<Ceilings> ceilings(DType dtype);
   std::vector<Case> measure(const ComparisonGroup& group, const std::vector<PlanKind>& plans);

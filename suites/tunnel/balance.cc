@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <utility>
 
 #include "backends/registry/device_spec.h"
@@ -11,6 +10,7 @@
 #include "suites/harness/grid.h"
 #include "suites/harness/record_parse.h"
 #include "suites/harness/sampler.h"
+#include "suites/harness/seconds.h"
 #include "suites/harness/table.h"
 #include "suites/serving/restore.h"
 #include "suites/ttft/ttft.h"
@@ -39,7 +39,11 @@ Result<Case> simulate(Device& machine, std::uint64_t seed) {
     }
     if (find_metric(one, "speedup_alone")) return std::move(one);
   }
-  return Status{Code::invalid, "the simulation has no load beside its prefill"};
+  return Status{
+      Code::invalid,
+      fmt::format("{} loads nothing of {} on {}, so there is no balance to imitate: give "
+                  "option balance another device",
+                  kTunnelReference, token_count(point.context_tokens), machine.info().name)};
 }
 
 SessionSpec spec_for(DType dtype, std::uint64_t seed) {
@@ -62,7 +66,7 @@ Result<Metric> measure_prefill(Device& host, const ModelShape& shape, DType dtyp
   const Arm arm = [&]() -> Result<Observation> {
     const auto done = recompute(**session, *batch, {});
     if (!done) return done.status();
-    return Observation{std::chrono::duration<double>(done->ttft).count(), {}};
+    return Observation{seconds(done->ttft), {}};
   };
   SamplerConfig config;
   config.target_half_width = kHalfWidth;
