@@ -52,7 +52,8 @@ RunHeader sample_header() {
   header.argv = {"kvroof", "run", "ttft", "--out", "not utf-8: \xff"};
   header.started = "2026-01-08T09:30:00Z";
   header.seed = 7;
-  header.system = system_json(read_system_info());
+  static const Json kSystem = system_json(read_system_info());  // the load changes between two
+  header.system = kSystem;
   header.device = device_json(device);
   header.model = model_json(sample_shape(), 16);
   header.part = {{"suites", {"ttft"}}, {"grid", grid_json({})}, {"draws", 200}};
