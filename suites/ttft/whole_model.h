@@ -16,7 +16,8 @@ struct Stretch {
 
 // Of a plan's runs. Empty where no single factor tells: several requests, which wait for each
 // other; hybrid, whose cut falls elsewhere with other layers; a copy on a simulated device in
-// layout block_first, where fewer layers are smaller regions at another rate.
+// layout block_first, where fewer layers are smaller regions at another rate; a copy without any
+// layer of one of the model's windows, or without any that has none.
 std::optional<Stretch> find_stretch(const Session& session, const RequestBatch& batch,
                                     const PlanRuns& runs, const ModelShape& whole);
 

@@ -19,8 +19,7 @@ TEST(WholeModel, LayersAndLoadAreStretchedAndTheRestStays) {
   EXPECT_DOUBLE_EQ((Stretch{.layers = 3, .load = 2}).ttft(run), 0.010 + 0.120 + 0.090);
 }
 
-// Layers that differ: the one that runs has a window of 16 tokens, the other three of the model see
-// everything.
+// One layer has a window of 16 tokens, the other three see everything.
 ModelShape mixed() {
   ModelShape shape = small_model();
   shape.layers = 4;
@@ -28,18 +27,18 @@ ModelShape mixed() {
   return shape;
 }
 
-ModelShape first_layer(ModelShape shape) {
-  shape.layers = 1;
-  shape.kinds.resize(1);
+ModelShape cut(ModelShape shape, std::uint32_t layers) {
+  shape.layers = layers;
+  shape.kinds.resize(layers);
   return shape;
 }
 
-std::optional<Stretch> stretch(Layout layout, PlanKind plan) {
+std::optional<Stretch> stretch(Layout layout, PlanKind plan, std::uint32_t layers = 2) {
   constexpr std::uint32_t kTokens = 10 * kChunkTokens;
   const auto device = open_simulator();
-  SessionSpec spec = spec_of(first_layer(mixed()), kTokens, 1);
+  SessionSpec spec = spec_of(cut(mixed(), layers), kTokens, 1);
   spec.layout = layout;
-  const auto session = Session::create(*device, first_layer(mixed()), spec);
+  const auto session = Session::create(*device, cut(mixed(), layers), spec);
   const auto batch = RequestBatch::create(**session, kTokens, 1, 1);
   PlanRuns runs;
   runs.plan = plan;
@@ -54,18 +53,21 @@ TEST(WholeModel, FactorsAreOfFlopsAndOfBytes) {
   // layer, 61,440 FLOPs, and 256 for each token that it sees (4 heads, d_qk + d_v = 32, times 2).
   // 80 tokens see 3,240 in all, in the window 80 * 16 - 120 = 1,160.
   const double windowed = 80 * 61440.0 + 256 * 1160, full = 80 * 61440.0 + 256 * 3240;
-  EXPECT_DOUBLE_EQ(recompute->layers, (windowed + 3 * full) / windowed);
+  EXPECT_DOUBLE_EQ(recompute->layers, (windowed + 3 * full) / (windowed + full));
 
   const auto copy = stretch(Layout::layer_first, PlanKind::copy);
   ASSERT_TRUE(copy);
   // The last token, 79, sees 64 on: the window layer loads 2 chunks of 10.
-  EXPECT_DOUBLE_EQ(copy->load, (2 + 3 * 10.0) / 2);
-  EXPECT_DOUBLE_EQ(copy->layers, (4 * 61440.0 + 256 * (16 + 3 * 80)) / (61440.0 + 256 * 16));
+  EXPECT_DOUBLE_EQ(copy->load, (2 + 3 * 10.0) / (2 + 10.0));
+  EXPECT_DOUBLE_EQ(copy->layers,
+                   (4 * 61440.0 + 256 * (16 + 3 * 80)) / (2 * 61440.0 + 256 * (16 + 80)));
 }
 
 TEST(WholeModel, IsLeftOutWhereNoFactorTells) {
   EXPECT_FALSE(stretch(Layout::block_first, PlanKind::copy));
   EXPECT_FALSE(stretch(Layout::layer_first, PlanKind::hybrid));
+  EXPECT_FALSE(stretch(Layout::layer_first, PlanKind::copy, 1)) << "the layer with a window alone";
+  EXPECT_TRUE(stretch(Layout::layer_first, PlanKind::recompute, 1));
 }
 
 }  // namespace
