@@ -57,6 +57,7 @@ struct ModelShape {
   std::optional<Experts> experts{};
   std::optional<LatentAttention> latent{};
   std::vector<LayerKind> kinds{};  // one a layer; empty: dense layers that see everything
+  std::string quantization{};      // of the published weights, "fp8"; told, not applied
   std::uint32_t ranks = 1;         // of a tensor-parallel group, of which this is one's part
 
   LayerKind kind(std::uint32_t layer) const { return kinds.empty() ? LayerKind{} : kinds[layer]; }

@@ -32,16 +32,25 @@ void Keys::adopt(const Keys& part) {
   if (error_.empty()) error_ = part.error_;
 }
 
-std::uint32_t Keys::count(const char* key, std::uint32_t most,
+std::uint32_t Keys::whole(const char* key, std::uint32_t least, std::uint32_t most,
                           std::optional<std::uint32_t> fallback) {
   const Json* found = find(key);
   if (!found && fallback) return *fallback;
-  if (!found || !found->is_number_integer() || found->get<Json::number_integer_t>() < 1 ||
+  if (!found || !found->is_number_integer() || found->get<Json::number_integer_t>() < least ||
       found->get<Json::number_unsigned_t>() > most) {
-    refuse(key, fmt::format("a whole number from 1 to {}", most));
+    refuse(key, fmt::format("a whole number from {} to {}", least, most));
     return 1;
   }
   return found->get<std::uint32_t>();
+}
+
+std::uint32_t Keys::count(const char* key, std::uint32_t most,
+                          std::optional<std::uint32_t> fallback) {
+  return whole(key, 1, most, fallback);
+}
+
+std::uint32_t Keys::count_or_none(const char* key, std::uint32_t most, std::uint32_t fallback) {
+  return whole(key, 0, most, fallback);
 }
 
 double Keys::positive(const char* key, double fallback) {

@@ -33,6 +33,9 @@ class Keys {
   std::uint32_t count(const char* key, std::uint32_t most,
                       std::optional<std::uint32_t> fallback = {});
 
+  // The same, and 0 as well.
+  std::uint32_t count_or_none(const char* key, std::uint32_t most, std::uint32_t fallback);
+
   double positive(const char* key, double fallback);
   bool flag(const char* key, bool fallback);
 
@@ -40,6 +43,9 @@ class Keys {
   const std::string& error() const { return error_; }  // empty: no complaint so far
 
  private:
+  std::uint32_t whole(const char* key, std::uint32_t least, std::uint32_t most,
+                      std::optional<std::uint32_t> fallback);
+
   const Json& object_;
   std::string origin_, error_;
 };

@@ -69,6 +69,16 @@ std::string name_of(const std::filesystem::path& path) {
   return path.filename() == "config.json" && !folder.empty() ? folder : path.stem().string();
 }
 
+void read_quantization(Keys& keys, ModelShape& shape) {
+  const json* config = keys.find("quantization_config");
+  if (!config) return;
+  const json method = config->is_object() ? config->value("quant_method", json()) : json();
+  if (!method.is_string()) {
+    return keys.refuse("quantization_config", "an object with the name of a quant_method");
+  }
+  shape.quantization = shorten(method.get<std::string>());
+}
+
 Result<ModelShape> from_catalog(const CatalogEntry& entry) {
   const json wrapped = json::parse(entry.text);
   auto shape = parse_model_config(wrapped.at("config").dump(), entry.name);
@@ -98,6 +108,7 @@ Result<ModelShape> parse_model_config(std::string_view text, std::string_view or
   } else {
     whole.refuse(part, "an object: the text model's own config");
   }
+  read_quantization(whole, s);
   if (!whole.error().empty()) return Status{Code::invalid, whole.error()};
   return s;
 }

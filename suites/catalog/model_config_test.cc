@@ -110,11 +110,19 @@ TEST(ModelConfig, RefusesExpertsThatMakeNoSense) {
   config["kv_lora_rank"] = 0;
   EXPECT_THAT(complaint(config.dump()), HasSubstr("kv_lora_rank"));
   config = catalogued("qwen3-30b-a3b");
-  config["mlp_only_layers"] = "none";
-  EXPECT_THAT(complaint(config.dump()), HasSubstr("mlp_only_layers"));
+  for (const json& odd : {json("none"), json({1.5}), json({-1}), json({48})}) {
+    config["mlp_only_layers"] = odd;
+    EXPECT_THAT(complaint(config.dump()), HasSubstr("mlp_only_layers"));
+  }
+  config = catalogued("deepseek-v3");
+  config["first_k_dense_replace"] = 62;
+  EXPECT_THAT(complaint(config.dump()), HasSubstr("first_k_dense_replace"));
 }
 
 TEST(ModelConfig, RefusesWindowsAndLayerListsThatMakeNoSense) {
+  EXPECT_THAT(complaint(with("layer_types", {"full_attention"}).dump()), HasSubstr("2 layers"));
+  EXPECT_THAT(complaint(with("layer_types", {"full_attention", "sliding_attention"}).dump()),
+              HasSubstr("sliding_window"));
   EXPECT_THAT(complaint(with("sliding_window", 0).dump()), HasSubstr("sliding_window"));
   EXPECT_THAT(complaint(with("sliding_window", 2049).dump()),
               AllOf(HasSubstr("sliding_window"), HasSubstr("from 1 to 2048")));
@@ -125,7 +133,7 @@ TEST(ModelConfig, RefusesWindowsAndLayerListsThatMakeNoSense) {
   config["layer_types"][3] = "chunked_attention";
   EXPECT_THAT(complaint(config.dump()), HasSubstr("layer_types"));
   config = catalogued("gemma-3-27b");
-  config["text_config"]["head_dim"] = nullptr;
+  config["text_config"]["head_dim"] = 7;
   EXPECT_THAT(complaint(config.dump()), AllOf(HasSubstr("text_config"), HasSubstr("head_dim")));
   config.erase("text_config");
   EXPECT_THAT(complaint(config.dump()), HasSubstr("text_config"));
@@ -136,9 +144,53 @@ TEST(ModelConfig, ReadsWindowsByLayer) {
   ASSERT_TRUE(mistral.ok());
   EXPECT_EQ(mistral->kind(0).window, 512u);
   EXPECT_EQ(growing_kv_bytes_per_token(*mistral, DType::bf16), 0u);
+  json oss = catalogued("gpt-oss-20b");
+  oss.erase("sliding_window");
+  EXPECT_EQ(parse_model_config(oss.dump(), "x")->kind(0).window, 128u);
+  json phi = with("sliding_window", 2049);  // their way to say none
+  phi["architectures"] = {"Phi3ForCausalLM"};
+  const auto phi3 = parse_model_config(phi.dump(), "x");
+  ASSERT_TRUE(phi3.ok()) << phi3.status().text;
+  EXPECT_EQ(phi3->kind(0).window, 0u);
   const auto gemma = find_model("gemma-3-27b");
   EXPECT_EQ(gemma->kind(4).window, 1024u);
   EXPECT_EQ(gemma->kind(5).window, 0u);
+}
+
+// The text_config of https://huggingface.co/google/gemma-3-4b-it/blob/main/config.json, which
+// leaves out what is the family's default.
+TEST(ModelConfig, Gemma3NeedNotStateItsHeads) {
+  const json config = {{"architectures", {"Gemma3ForConditionalGeneration"}},
+                       {"text_config",
+                        {{"hidden_size", 2560},
+                         {"intermediate_size", 10240},
+                         {"model_type", "gemma3_text"},
+                         {"num_hidden_layers", 34},
+                         {"rope_scaling", {{"factor", 8.0}, {"rope_type", "linear"}}},
+                         {"sliding_window", 1024}}}};
+  const auto shape = parse_model_config(config.dump(), "x");
+  ASSERT_TRUE(shape.ok()) << shape.status().text;
+  EXPECT_EQ(kv_bytes_per_token(*shape, DType::bf16), 34u * 2 * 4 * 256 * 2);
+  EXPECT_EQ(growing_kv_bytes_per_token(*shape, DType::bf16), 5u * 2 * 4 * 256 * 2);
+  EXPECT_NEAR(static_cast<double>(total_parameters(*shape)), 3.88e9, 0.01e9);
+}
+
+// Each size at its limit: the counts must hold it.
+TEST(ModelConfig, CountsDoNotOverflow) {
+  json config = with("num_hidden_layers", 1000);
+  config["architectures"] = {"MixtralForCausalLM"};
+  config["hidden_size"] = 1u << 18, config["intermediate_size"] = 1u << 20;
+  config["num_local_experts"] = 4096, config["num_experts_per_tok"] = 4096;
+  const auto shape = parse_model_config(config.dump(), "x");
+  ASSERT_TRUE(shape.ok()) << shape.status().text;
+  EXPECT_GT(static_cast<double>(total_parameters(*shape)), 1000.0 * 4096 * 3 * 0x1p38);
+}
+
+TEST(ModelConfig, TellsAQuantizationThatIsNotApplied) {
+  EXPECT_EQ(find_model("deepseek-v3")->quantization, "fp8");
+  EXPECT_EQ(find_model("llama-3.1-8b")->quantization, "");
+  EXPECT_THAT(complaint(with("quantization_config", {{"bits", 4}}).dump()),
+              HasSubstr("quant_method"));
 }
 
 TEST(ModelConfig, PathsAndNamesThatAreNotThere) {

@@ -13,8 +13,9 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::uint32_t kMostLayers = 1000, kMostExperts = 4096, kMostHidden = 1u << 20,
-                        kMostIntermediate = 1u << 22, kMostRank = 1u << 16;
+// Together they keep a model's counts below 2^64.
+constexpr std::uint32_t kMostLayers = 1000, kMostExperts = 4096, kMostHidden = 1u << 18,
+                        kMostIntermediate = 1u << 20, kMostRank = 1u << 16;
 
 void read_rope_scaling(Keys& keys, ModelShape& shape) {
   const Json* scaling = keys.find("rope_scaling");
@@ -44,17 +45,23 @@ void read_rope_scaling(Keys& keys, ModelShape& shape) {
   keys.adopt(inner);
 }
 
-void read_heads(Keys& keys, ModelShape& s) {
-  s.heads = keys.count("num_attention_heads", 1024);
-  s.kv_heads = keys.count("num_key_value_heads", 1024, s.heads);
+// What a family's config.json need not state.
+struct HeadDefaults {
+  std::optional<std::uint32_t> heads, kv_heads, head_dim;
+};
+
+void read_heads(Keys& keys, ModelShape& s, HeadDefaults defaults = {}) {
+  s.heads = keys.count("num_attention_heads", 1024, defaults.heads);
+  s.kv_heads = keys.count("num_key_value_heads", 1024, defaults.kv_heads.value_or(s.heads));
   if (s.heads % s.kv_heads != 0) {
     keys.refuse("num_key_value_heads", fmt::format("a divisor of the {} attention heads", s.heads));
   }
-  if (!keys.find("head_dim") && s.hidden % s.heads != 0) {
+  if (!keys.find("head_dim") && !defaults.head_dim && s.hidden % s.heads != 0) {
     keys.refuse("num_attention_heads",
                 fmt::format("a divisor of hidden_size {}, as there is no head_dim", s.hidden));
   }
-  s.head_dim = keys.count("head_dim", 1024, std::max(1u, s.hidden / s.heads));
+  s.head_dim =
+      keys.count("head_dim", 1024, defaults.head_dim.value_or(std::max(1u, s.hidden / s.heads)));
   if (s.head_dim % 2 != 0)
     keys.refuse("head_dim", "an even number: rotary positions pair elements");
 }
@@ -95,31 +102,35 @@ std::uint32_t read_window(Keys& keys, const ModelShape& s) {
   return keys.count("sliding_window", s.max_position);
 }
 
-// `layer_types`: one name a layer. False where the key is absent.
-bool read_layer_types(Keys& keys, ModelShape& s, std::uint32_t window) {
-  const Json* types = keys.find("layer_types");
-  if (!types) return false;
-  if (!types->is_array() || types->size() != s.layers) {
-    keys.refuse("layer_types", fmt::format("a list of one name for each of {} layers", s.layers));
-    return true;
+// One name a layer. `window` 0: the config has none.
+void read_layer_types(Keys& keys, const Json& types, ModelShape& s, std::uint32_t window) {
+  if (!types.is_array() || types.size() != s.layers) {
+    return keys.refuse("layer_types",
+                       fmt::format("a list of one name for each of {} layers", s.layers));
   }
   make_kinds(s);
   for (std::uint32_t i = 0; i < s.layers; ++i) {
-    const Json& type = (*types)[i];
+    const Json& type = types[i];
     if (type == "sliding_attention") s.kinds[i].window = window;
     if (type != "sliding_attention" && type != "full_attention") {
-      keys.refuse("layer_types", "full_attention or sliding_attention for each layer");
+      return keys.refuse("layer_types", "full_attention or sliding_attention for each layer");
     }
   }
-  return true;
+  if (window == 0 && std::ranges::count(types, Json("sliding_attention")) > 0) {
+    keys.refuse("sliding_window", "the window of the layers that layer_types calls sliding");
+  }
 }
 
-// Windows in the layers for which `in_window` holds, where no layer_types say so.
+// Windows in the layers for which `in_window` holds, where no layer_types say so. `fallback`: the
+// family's own window where the key is absent; 0: none.
 template <class InWindow>
-void read_windows(Keys& keys, ModelShape& s, InWindow in_window) {
-  if (!keys.find("sliding_window")) return;
-  const std::uint32_t window = read_window(keys, s);
-  if (!keys.error().empty() || read_layer_types(keys, s, window)) return;
+void read_windows(Keys& keys, ModelShape& s, InWindow in_window, std::uint32_t fallback = 0) {
+  const std::uint32_t window = keys.find("sliding_window") ? read_window(keys, s) : fallback;
+  if (!keys.error().empty()) return;
+  if (const Json* types = keys.find("layer_types")) {
+    return read_layer_types(keys, *types, s, window);
+  }
+  if (window == 0) return;
   make_kinds(s);
   for (std::uint32_t i = 0; i < s.layers; ++i) {
     if (in_window(i)) s.kinds[i].window = window;
@@ -150,17 +161,29 @@ void read_grouped(Keys& keys, ModelShape& s) {
   s.biases.qkv = s.biases.output = keys.flag("attention_bias", false);
 }
 
-void read_dense(Keys& keys, ModelShape& s) {
+void read_dense_without_windows(Keys& keys, ModelShape& s) {
   read_grouped(keys, s);
   refuse_experts(keys);
   s.biases.feed_forward = keys.flag("mlp_bias", false);
+}
+
+void read_dense(Keys& keys, ModelShape& s) {
+  read_dense_without_windows(keys, s);
   if (keys.flag("use_sliding_window", true)) read_windows(keys, s, every_layer);
+}
+
+// Phi-3's publishers write a window above the longest context where there is to be none.
+void read_phi3(Keys& keys, ModelShape& s) {
+  read_dense_without_windows(keys, s);
+  const Json* window = keys.find("sliding_window");
+  const bool none = window && window->is_number_unsigned() && *window > s.max_position;
+  if (!none) read_windows(keys, s, every_layer);
 }
 
 // Windows, where they are switched on, from layer max_window_layers on.
 void read_qwen_windows(Keys& keys, ModelShape& s) {
   if (!keys.flag("use_sliding_window", false)) return;
-  const std::uint32_t first = keys.count("max_window_layers", kMostLayers, s.layers);
+  const std::uint32_t first = keys.count_or_none("max_window_layers", kMostLayers, s.layers);
   read_windows(keys, s, [first](std::uint32_t layer) { return layer >= first; });
 }
 
@@ -184,7 +207,13 @@ void read_qwen3_moe(Keys& keys, ModelShape& s) {
   read_qwen_windows(keys, s);
   const std::uint32_t step = keys.count("decoder_sparse_step", kMostLayers, 1);
   const Json* dense = keys.find("mlp_only_layers");
-  if (dense && !dense->is_array()) return keys.refuse("mlp_only_layers", "a list of layers");
+  const auto is_layer = [&](const Json& layer) {
+    return layer.is_number_unsigned() && layer < s.layers;
+  };
+  if (dense && !(dense->is_array() && std::ranges::all_of(*dense, is_layer))) {
+    return keys.refuse("mlp_only_layers",
+                       fmt::format("a list of layers, from 0 to {}", std::max(1u, s.layers) - 1));
+  }
   read_experts(keys, s, "num_experts", "num_experts_per_tok", "moe_intermediate_size",
                [&](std::uint32_t layer) {
                  const bool listed = dense && std::ranges::count(*dense, Json(layer)) > 0;
@@ -205,22 +234,25 @@ void read_gpt_oss(Keys& keys, ModelShape& s) {
   s.sinks = true;
   s.biases.qkv = s.biases.output = keys.flag("attention_bias", true);
   s.biases.feed_forward = true;
-  read_windows(keys, s, [](std::uint32_t layer) { return layer % 2 == 0; });
+  read_windows(
+      keys, s, [](std::uint32_t layer) { return layer % 2 == 0; }, 128);
   const char* active =
       keys.find("num_experts_per_tok") ? "num_experts_per_tok" : "experts_per_token";
   read_experts(keys, s, "num_local_experts", active, "intermediate_size", every_layer);
 }
 
+// Defaults: https://github.com/huggingface/transformers, Gemma3TextConfig; gpt-oss's above:
+// GptOssConfig.
 void read_gemma3(Keys& keys, ModelShape& s) {
   read_size(keys, s, 262208, 131072);
   s.tied_embeddings = keys.flag("tie_word_embeddings", true);
   s.rope_theta = keys.positive("rope_theta", 1e6);
-  if (!keys.find("head_dim")) keys.refuse("head_dim", "a whole number: Gemma 3 states it");
-  read_heads(keys, s);
+  read_heads(keys, s, {8, 4, 256});
   refuse_activation(keys, "hidden_activation", "gelu_pytorch_tanh");
   s.qk_norm = s.outer_norms = true;
   const std::uint32_t pattern = keys.count("sliding_window_pattern", kMostLayers, 6);
-  read_windows(keys, s, [pattern](std::uint32_t layer) { return (layer + 1) % pattern != 0; });
+  read_windows(
+      keys, s, [pattern](std::uint32_t layer) { return (layer + 1) % pattern != 0; }, 4096);
 }
 
 void read_deepseek(Keys& keys, ModelShape& s) {
@@ -236,9 +268,7 @@ void read_deepseek(Keys& keys, ModelShape& s) {
   if (a.rope_dim % 2 != 0) keys.refuse("qk_rope_head_dim", "an even number");
   s.latent = a;
   if (!keys.find("n_routed_experts")) return;
-  const Json* none = keys.find("first_k_dense_replace");
-  const std::uint32_t first =
-      none && *none == 0 ? 0 : keys.count("first_k_dense_replace", kMostLayers, 0);
+  const std::uint32_t first = keys.count_or_none("first_k_dense_replace", s.layers, 0);
   const std::uint32_t step = keys.count("moe_layer_freq", kMostLayers, 1);
   read_experts(keys, s, "n_routed_experts", "num_experts_per_tok", "moe_intermediate_size",
                [&](std::uint32_t layer) { return layer >= first && layer % step == 0; });
@@ -250,7 +280,7 @@ void read_deepseek(Keys& keys, ModelShape& s) {
 constexpr std::array kFamilies = {
     Family{"LlamaForCausalLM", nullptr, read_dense},
     Family{"MistralForCausalLM", nullptr, read_dense},
-    Family{"Phi3ForCausalLM", nullptr, read_dense},
+    Family{"Phi3ForCausalLM", nullptr, read_phi3},
     Family{"Qwen2ForCausalLM", nullptr, read_qwen2},
     Family{"Qwen3ForCausalLM", nullptr, read_qwen3},
     Family{"Qwen3MoeForCausalLM", nullptr, read_qwen3_moe},

@@ -59,6 +59,14 @@ Json to_json(const ModelShape& s) {
   return json;
 }
 
+// Of a token in all layers, and in those without a window where that is less.
+std::string kv_text(const ModelShape& s) {
+  const auto kib = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1024; };
+  const double all = kib(kv_bytes_per_token(s, DType::bf16)),
+               growing = kib(growing_kv_bytes_per_token(s, DType::bf16));
+  return all == growing ? fmt::format("{:g}", all) : fmt::format("{:g}/{:g}", all, growing);
+}
+
 std::vector<std::string> to_row(const ModelShape& s) {
   const auto kib = [&](Layout layout) { return region_bytes(s, DType::bf16, layout) / 1024; };
   return {s.name,
@@ -66,7 +74,7 @@ std::vector<std::string> to_row(const ModelShape& s) {
           s.latent ? fmt::format("{}/{}+{}", s.heads, s.latent->kv_rank, s.latent->rope_dim)
                    : fmt::format("{}/{}x{}", s.heads, s.kv_heads, s.head_dim),
           fmt::format("{:.3f}", static_cast<double>(body_parameters(s)) / 1e9),
-          fmt::format("{}", kv_bytes_per_token(s, DType::bf16)),
+          kv_text(s),
           fmt::format("{}/{}", kib(Layout::block_first), kib(Layout::layer_first)),
           fmt::format("{:.0f}", flops_per_kv_byte(s))};
 }
@@ -75,16 +83,17 @@ void print_table(const std::vector<ModelShape>& shapes) {
   Table table({{"model", Table::Align::left},
                {"layers"},
                {"q/kv x dim"},
-               {"body 1e9"},
-               {"KV B/tok"},
+               {"P, 1e9"},
+               {"KV KiB/tok"},
                {"region KiB"},
                {"FLOP/KV B"}});
   for (const ModelShape& shape : shapes) table.add_row(to_row(shape));
   fmt::print(
-      "{}\nHeads of queries/KV x their size (or rank of the latent + rotary size); body:\n"
-      "what a token is multiplied by; KV and regions in bf16, 16-token blocks,\n"
-      "block_first/layer_first; FLOP per KV byte of the first {} tokens. --json has\n"
-      "every dtype, the whole geometry, and which models this build counts only.\n",
+      "{}\nHeads of queries/KV x their size (or rank of the latent + rotary size); P: the\n"
+      "weights that a token is multiplied by; KV of a token in bf16, in all layers/in\n"
+      "those without a window; regions of 16-token blocks, block_first/layer_first;\n"
+      "FLOP per KV byte of the first {} tokens. --json has every dtype, the whole\n"
+      "geometry, and which models the host can't compute.\n",
       table.text(), kContext);
 }
 

@@ -55,7 +55,8 @@ void add_windows(const ModelShape& shape, Json& json) {
 Json geometry_json(const ModelShape& shape) {
   const auto& [name, source, layers, hidden, heads, kv_heads, head_dim, intermediate, vocab,
                max_position, tied_embeddings, qk_norm, outer_norms, sinks, biases, norm_epsilon,
-               rope_theta, rope_scaling, other_rope, experts, latent, kinds, ranks] = shape;
+               rope_theta, rope_scaling, other_rope, experts, latent, kinds, quantization, ranks] =
+      shape;
   Json json = {{"name", name},
                {"source", source},
                {"layers", layers},
@@ -81,6 +82,7 @@ Json geometry_json(const ModelShape& shape) {
   for (const LayerKind& kind : kinds) {
     if (experts) json["sparse_layers"].push_back(kind.sparse);
   }
+  if (!quantization.empty()) json["quantization"] = quantization;
   if (ranks > 1) json["ranks"] = ranks;
   return json;
 }

@@ -132,9 +132,9 @@ Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& 
   const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e9; };
   if (fixed + kv_bytes > usable) {
     return {Code::no_memory,
-            fmt::format("needs {:.2f} GB of KV and {:.2f} GB of weights and activations, more than "
-                        "0.9 of the device's {:.2f} GB",
-                        gb(kv_bytes), gb(fixed), gb(info.memory_bytes))};
+            fmt::format("needs {:.2f} GB of KV and {:.2f} GB of {} weights and activations, more "
+                        "than 0.9 of the device's {:.2f} GB",
+                        gb(kv_bytes), gb(fixed), name(spec.dtype), gb(info.memory_bytes))};
   }
   if (tier + kStagingBytes > info.host_memory_bytes) {
     return {Code::no_memory, fmt::format("needs a host tier of {:.2f} GB beside {:.2f} GB of "
