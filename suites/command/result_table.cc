@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "suites/harness/grid_axes.h"
+#include "suites/harness/params_text.h"
 #include "suites/harness/table.h"
 #include "suites/harness/wrap.h"
 
@@ -99,24 +101,49 @@ bool has_draws(std::span<const Case> cases) {
   });
 }
 
+// "live 8, link 5GB/s": what all cases share and a plain run has otherwise, which is no column. The
+// serving cost stands beside the basis.
+std::string shared_text(std::span<const Case> cases) {
+  const Json plain = group_params({});
+  std::vector<std::string> shared;
+  for (const auto& [key, value] : plain.items()) {
+    if (key == "context_tokens" || key == "serving_cost") continue;
+    const Json own = cases.front().params.value(key, value);
+    const auto same = [&name = key, &own](const Case& one) {
+      return one.params.value(name, own) == own;
+    };
+    if (own == value || !std::ranges::all_of(cases, same)) continue;
+    shared.push_back(param_title(key) + " " + param_text(key, own));
+  }
+  return fmt::format("{}", fmt::join(shared, ", "));
+}
+
+std::string basis_text(const ResultHeading& heading, std::span<const Case> cases) {
+  std::string text = fmt::format("basis {}", name(basis_of(heading.device, cases)));
+  if (!heading.device.virtual_time) return text;
+  text += has_draws(cases) ? ": modelled, with 95 % of the draws" : ": modelled, no interval";
+  if (cases.empty()) return text;
+  return text + "; serving cost " + cases.front().params.at("serving_cost").get<std::string>();
+}
+
 std::string heading_text(const ResultHeading& heading, std::string_view title,
                          std::span<const Case> cases) {
   const ModelShape& shape = heading.shape;
-  const DeviceInfo& device = heading.device;
   const std::string layers = heading.full_layers == 0
                                  ? fmt::format("{}", shape.layers)
                                  : fmt::format("{} of {}", shape.layers, heading.full_layers);
-  std::string text = fmt::format("{}, {}, {} layers", title, shape.name, layers);
-  if (shape.ranks > 1) text += fmt::format(", one of {} ranks", shape.ranks);
-  text += fmt::format("\non {}: {}", heading.spec, device.name);
-  text += fmt::format("\nbasis {}", name(basis_of(device, cases)));
-  if (!heading.note.empty()) text += '\n' + wrap(heading.note);
-  if (!device.virtual_time) return text + '\n';
-  text += has_draws(cases) ? ": modelled, with 95 % of the draws" : ": modelled, no interval";
-  if (!cases.empty()) {
-    text += "; serving cost " + cases.front().params.at("serving_cost").get<std::string>();
+  std::string model = fmt::format("{}, {}, {} layers", title, shape.name, layers);
+  if (shape.ranks > 1) model += fmt::format(", one of {} ranks", shape.ranks);
+  std::vector<std::string> lines = {model,
+                                    fmt::format("on {}: {}", heading.spec, heading.device.name)};
+  if (!cases.empty()) lines.push_back(shared_text(cases));
+  lines.push_back(basis_text(heading, cases));
+  lines.push_back(heading.note);
+  std::string text;
+  for (const std::string& line : lines) {
+    if (!line.empty()) text += wrap(line) + '\n';
   }
-  return text + '\n';
+  return text;
 }
 
 }  // namespace

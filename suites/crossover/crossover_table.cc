@@ -124,18 +124,18 @@ std::string closed_text(std::span<const ClosedForm> forms, std::span<const Answe
          "\n" + table.text();
 }
 
-// What the series differ by.
-std::vector<std::string> varying(const Answers& answers) {
+// What the cases differ by, also where the series that are there do not.
+std::vector<std::string> varying(std::span<const Case> cases) {
   std::vector<Json> all;
-  for (const Answer* one : answers.own()) {
-    all.push_back(one->params);
-    for (const char* same : {"plan", "margin"}) all.back().erase(same);
+  for (const Case& one : cases) {
+    all.push_back(one.params);
+    for (const char* within : {"plan", "context_tokens"}) all.back().erase(within);
   }
   return varying_params(all);
 }
 
-std::string series_text(const Answers& answers) {
-  const std::vector<std::string> names = varying(answers);
+std::string series_text(std::span<const Case> cases, const Answers& answers) {
+  const std::vector<std::string> names = varying(cases);
   std::vector<Table::Column> columns;
   for (const std::string& name : names) columns.push_back({param_title(name), Align::left});
   add_margin_columns(columns);
@@ -163,7 +163,7 @@ std::string crossover_text(std::span<const Case> cases, std::span<const Answer> 
   if (forms.empty() || own.own().empty()) {
     return "No crossover: that takes plans recompute and copy, both run.\n";
   }
-  return closed_text(forms, answers) + series_text(own);
+  return closed_text(forms, answers) + series_text(cases, own);
 }
 
 }  // namespace kvroof
