@@ -142,11 +142,12 @@ Result<Balance> parse_balance(const Json& json) try {
 }
 
 std::string text(const Balance& b) {
-  const auto width = b.prefill.ci95 ? relative_half_width(*b.prefill.ci95, *b.prefill.median) : 1;
+  const auto& ci95 = b.prefill.ci95;
   return fmt::format(
-      "link paced to {}, for all contexts: its own prefill of {} tokens ({} ms ±{}%{}) then "
+      "link paced to {}, for all contexts: its own prefill of {} tokens ({} ms {}{}) then "
       "takes {} times their link time, as {} at {} on {}",
-      b.link, kBalancedContext, milliseconds(*b.prefill.median), significant(100 * width, 2),
+      b.link, kBalancedContext, milliseconds(*b.prefill.median),
+      ci95 ? interval_text(*ci95, *b.prefill.median) : "no interval",
       b.prefill.samples_enough == true ? "" : "!", significant(b.pi), kTunnelReference,
       kTunnelScale * kBalancedContext, b.machine);
 }
