@@ -145,20 +145,21 @@ std::string table_text(const std::vector<Group>& groups) {
 
 std::string answer_text(const Answer& answer) {
   const double margin = answer.params.at("margin").get<double>();
-  const std::string from =
-      answer.context_tokens ? token_count(static_cast<std::uint64_t>(*answer.context_tokens)) : "";
-  switch (answer.verdict) {
-    case Verdict::none_in_range:
-      return fmt::format("at no context tried up to the longest is copying {}x faster", margin);
-    case Verdict::below_smallest:
-      return fmt::format("copying is at least {}x faster at every context tried ({} up)", margin,
-                         from);
-    case Verdict::inside_interval:
-      return fmt::format("{}x: the crossover lies inside the interval at {}", margin, from);
-    case Verdict::found:
-      break;
+  const auto tokens = [](double count) { return token_count(static_cast<std::uint64_t>(count)); };
+  if (!answer.context_tokens) {
+    return fmt::format("at no context tried up to the longest is copying {}x faster", margin);
   }
-  return fmt::format("copying is at least {}x faster from {} tokens up", margin, from);
+  const std::string from = tokens(*answer.context_tokens);
+  std::string text = fmt::format("copying is at least {}x faster from {} tokens up", margin, from);
+  if (answer.verdict == Verdict::below_smallest) {
+    text =
+        fmt::format("copying is at least {}x faster at every context tried ({} up)", margin, from);
+  } else if (answer.verdict == Verdict::inside_interval) {
+    text = fmt::format("{}x: the crossover lies inside the interval at {}", margin, from);
+  }
+  if (!answer.ci95) return text;
+  return text +
+         fmt::format(" (95 %: {} to {})", tokens(answer.ci95->low), tokens(answer.ci95->high));
 }
 
 std::string_view kind_of(Basis basis) {
@@ -171,7 +172,7 @@ std::string answers_text(std::span<const Answer> answers) {
   }
   std::string text;
   for (const Answer& answer : answers) {
-    text += fmt::format("{}: {}\n", kind_of(answer.basis), answer_text(answer));
+    text += wrap(fmt::format("{}: {}", kind_of(answer.basis), answer_text(answer))) + '\n';
   }
   return text;
 }
