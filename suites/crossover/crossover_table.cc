@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -33,12 +35,13 @@ std::string cell(const Answer* answer) {
   }
 }
 
-// Answers to `question` about plan `copy`, by their values of `axes` and the margin.
+// Answers to the question "crossover" about plan `copy`, by their values of `axes` and the margin.
 class Answers {
  public:
-  Answers(std::span<const Answer> all, std::string_view question) {
+  explicit Answers(std::span<const Answer> all) {
     for (const Answer& one : all) {
-      if (one.question == question && one.params.value("plan", "") == "copy") own_.push_back(&one);
+      if (one.question == "crossover" && one.params.value("plan", "") == "copy")
+        own_.push_back(&one);
     }
   }
 
@@ -98,29 +101,49 @@ std::vector<ClosedForm> closed_forms(std::span<const Case> cases) {
   return forms;
 }
 
-std::string closed_text(std::span<const ClosedForm> forms, std::span<const Answer> all) {
-  const Answers answers(all, "crossover_closed_form");
+// As the answers of a series would be that has every context of the form: those of a larger batch
+// may end earlier.
+std::string closed_cell(const ClosedForm& form, double margin) {
+  auto first = form.by_context.end();
+  while (first != form.by_context.begin() && std::prev(first)->second.second >= margin) --first;
+  if (first == form.by_context.end()) return "none";
+  return first == form.by_context.begin() ? "all" : token_count(first->first);
+}
+
+// The contexts of all, "1k to 128k"; whether some have fewer.
+std::string range_text(std::span<const ClosedForm> forms) {
+  std::uint64_t least = UINT64_MAX, most = 0;
+  for (const ClosedForm& form : forms) {
+    least = std::min(least, form.by_context.begin()->first);
+    most = std::max(most, form.by_context.rbegin()->first);
+  }
+  const bool alike = std::ranges::all_of(forms, [&](const ClosedForm& form) {
+    return form.by_context.begin()->first == least && form.by_context.rbegin()->first == most;
+  });
+  return fmt::format("{} to {} tokens{}", token_count(least), token_count(most),
+                     alike ? "" : " (some rows fewer)");
+}
+
+std::string closed_text(std::span<const ClosedForm> forms) {
   std::vector<Table::Column> columns = {
       {"link", Align::left}, {"KV", Align::left}, {"FLOP/link B"}, {"FLOP/KV B"}, {"Pi"}};
   add_margin_columns(columns);
   Table table(columns);
   for (const ClosedForm& form : forms) {
-    const auto& [from, first] = *form.by_context.begin();
-    const auto& [to, last] = *form.by_context.rbegin();
+    const auto& first = form.by_context.begin()->second;
+    const auto& last = form.by_context.rbegin()->second;
     std::vector<std::string> row = {
         param_text("link", form.params["link"]), param_text("kv_dtype", form.params["kv_dtype"]),
         fmt::format("{:.0f}", form.balance),
         fmt::format("{:.0f} to {:.0f}", first.first, last.first),
         fmt::format("{} to {}", significant(first.second), significant(last.second))};
-    add_margins(answers, form.params, row);
+    for (const double margin : kMargins) row.push_back(closed_cell(form, margin));
     table.add_row(std::move(row));
   }
-  const auto& contexts = forms.front().by_context;
   return wrap(fmt::format("Closed form, by the two roofs alone: copying is faster by a margin once "
                           "Pi, FLOPs per KV byte over the machine's FLOPs per link byte, reaches "
-                          "it. From {} to {} tokens:",
-                          token_count(contexts.begin()->first),
-                          token_count(contexts.rbegin()->first))) +
+                          "it. From {}:",
+                          range_text(forms))) +
          "\n" + table.text();
 }
 
@@ -159,11 +182,11 @@ std::string series_text(std::span<const Case> cases, const Answers& answers) {
 
 std::string crossover_text(std::span<const Case> cases, std::span<const Answer> answers) {
   const std::vector<ClosedForm> forms = closed_forms(cases);
-  const Answers own(answers, "crossover");
+  const Answers own(answers);
   if (forms.empty() || own.own().empty()) {
     return "No crossover: that takes plans recompute and copy, both run.\n";
   }
-  return closed_text(forms, answers) + series_text(cases, own);
+  return closed_text(forms) + series_text(cases, own);
 }
 
 }  // namespace kvroof
