@@ -20,19 +20,20 @@ namespace {
 
 using Align = Table::Align;
 
-// "<1k": at every context tried; "~8k": inside the interval there.
-std::string cell(const Answer* answer) {
+constexpr std::size_t kColumns = 80;  // of a terminal
+
+// "all", "none", "8k", with its own interval "8k (4k-16k)"; "~8k" where that or the speedup's does
+// not decide.
+std::string cell(const Answer* answer, bool with_interval) {
   if (!answer) return "-";
   if (!answer->context_tokens) return "none";
-  const std::string at = token_count(static_cast<std::uint64_t>(*answer->context_tokens));
-  switch (answer->verdict) {
-    case Verdict::below_smallest:
-      return "<" + at;
-    case Verdict::inside_interval:
-      return "~" + at;
-    default:
-      return at;
-  }
+  const auto tokens = [](double count) { return token_count(static_cast<std::uint64_t>(count)); };
+  const bool open = answer->verdict == Verdict::inside_interval || (answer->ci95 && !with_interval);
+  std::string text = open ? "~" : "";
+  const bool all = answer->verdict == Verdict::below_smallest && !open;
+  text += all ? "all" : tokens(*answer->context_tokens);
+  if (!answer->ci95 || !with_interval) return text;
+  return text + fmt::format(" ({}-{})", tokens(answer->ci95->low), tokens(answer->ci95->high));
 }
 
 // Answers to the question "crossover" about plan `copy`, by their values of `axes` and the margin.
@@ -67,10 +68,6 @@ Json pick(const Json& params, std::span<const std::string> names) {
   Json picked = Json::object();
   for (const std::string& name : names) picked[name] = params.value(name, Json());
   return picked;
-}
-
-void add_margins(const Answers& answers, const Json& params, std::vector<std::string>& row) {
-  for (const double margin : kMargins) row.push_back(cell(answers.find(params, margin)));
 }
 
 void add_margin_columns(std::vector<Table::Column>& columns) {
@@ -157,8 +154,9 @@ std::vector<std::string> varying(std::span<const Case> cases) {
   return varying_params(all);
 }
 
-std::string series_text(std::span<const Case> cases, const Answers& answers) {
-  const std::vector<std::string> names = varying(cases);
+// A row a series.
+Table series_table(const Answers& answers, const std::vector<std::string>& names,
+                   bool with_intervals) {
   std::vector<Table::Column> columns;
   for (const std::string& name : names) columns.push_back({param_title(name), Align::left});
   add_margin_columns(columns);
@@ -170,12 +168,34 @@ std::string series_text(std::span<const Case> cases, const Answers& answers) {
     seen.push_back(params);
     std::vector<std::string> row;
     for (const std::string& name : names) row.push_back(param_text(name, params[name]));
-    add_margins(answers, params, row);
+    for (const double margin : kMargins) {
+      row.push_back(cell(answers.find(params, margin), with_intervals));
+    }
     table.add_row(std::move(row));
   }
-  return "Copying is faster by a margin from so many tokens up (< all tried, ~ inside the\n"
-         "interval, none in range):\n" +
-         table.text();
+  return table;
+}
+
+std::string series_text(std::span<const Case> cases, const Answers& answers) {
+  const std::vector<std::string> names = varying(cases);
+  const Table whole = series_table(answers, names, true);
+  const bool fits = whole.width() <= kColumns;
+  const auto any = [&](auto has) {
+    return std::ranges::any_of(answers.own(), [&](const Answer* one) { return has(*one); });
+  };
+  std::string legend =
+      "Copying is faster by a margin from so many tokens up, of the contexts tried: at all of "
+      "them, "
+      "or at none.";
+  if (any([](const Answer& one) { return one.ci95.has_value(); }) && fits) {
+    legend += " In brackets: 95 % of the draws.";
+  }
+  if (any([&](const Answer& one) {
+        return one.verdict == Verdict::inside_interval || (one.ci95 && !fits);
+      })) {
+    legend += " With ~ the 95 % interval does not decide it.";
+  }
+  return wrap(legend) + '\n' + (fits ? whole : series_table(answers, names, false)).text();
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace kvroof {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 // A copy case whose Pi is its context over 4096 tokens, and so is its speedup, within 10 %.
 Case copy_case(std::uint64_t context, std::uint32_t batch) {
@@ -42,6 +43,37 @@ TEST(CrossoverTable, TheClosedFormIsThatOfAllContextsWhateverTheOrder) {
   EXPECT_THAT(text_of(cases), HasSubstr("From 1k to 16k tokens:"));
   std::ranges::reverse(cases);
   EXPECT_THAT(text_of(cases), HasSubstr(row));
+}
+
+// The speedup is 1 at 4096 tokens within 0.9 to 1.1, and 2 at 8192 within 1.8 to 2.2.
+TEST(CrossoverTable, SaysWhatTheIntervalDoesNotDecide) {
+  const std::string text = text_of({copy_case(2048, 1), copy_case(4096, 1), copy_case(8192, 1)});
+  EXPECT_THAT(text, HasSubstr("\n ~4k    8k   ~8k\n"));
+  EXPECT_THAT(text, HasSubstr("With ~ the 95 % interval does not decide it."));
+}
+
+TEST(CrossoverTable, AllAndNoneAreWords) {
+  const std::string text = text_of({copy_case(4500, 1), copy_case(5632, 1)});  // 1.375 at 5632
+  EXPECT_THAT(text, HasSubstr("\nall  5632  none\n"));
+  EXPECT_THAT(text, Not(HasSubstr("~")));
+}
+
+Answer drawn_answer() {
+  Answer answer;
+  answer.question = "crossover";
+  answer.params = case_params({}, PlanKind::copy);
+  answer.params.erase("context_tokens");
+  answer.params["margin"] = 1.0;
+  answer.verdict = Verdict::found;
+  answer.context_tokens = 10240;
+  answer.ci95 = Bounds{1024, 10240};
+  return answer;
+}
+
+TEST(CrossoverTable, ShowsTheCrossoversOwnInterval) {
+  const std::vector<Case> cases = {copy_case(1024, 1), copy_case(10240, 1)};
+  const std::vector<Answer> answers = {drawn_answer()};
+  EXPECT_THAT(crossover_text(cases, answers), HasSubstr("\n10k (1k-10k)     -   -\n"));
 }
 
 }  // namespace
