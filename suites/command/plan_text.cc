@@ -2,13 +2,14 @@
 #include "suites/command/plan_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "suites/command/reasons_text.h"
 #include "suites/harness/grid_axes.h"
 #include "suites/harness/params_text.h"
 #include "suites/harness/progress.h"
@@ -112,40 +113,17 @@ std::string groups_text(const RunPlan& plan) {
   return table.width() > kColumns ? std::string() : table.text() + '\n';
 }
 
-struct Skipped {
-  std::string first;  // reason
-  std::size_t cases = 0;
-  std::vector<std::string_view> plans;
-  bool alike = true;  // every reason is the first's
-};
-
-std::string without_numbers(std::string text) {
-  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-  return text;
-}
-
-// A sentence for all reasons that differ in their numbers alone.
 std::string skipped_text(const RunPlan& plan) {
-  std::map<std::string, Skipped> reasons;
+  std::vector<Unrun> unrun;
+  std::vector<Json> params;
   for (const PlannedGroup& group : plan.groups) {
+    params.push_back(group.params);
     for (const PlannedCase& one : group.plan.cases) {
       if (one.reason.empty()) continue;
-      Skipped& to = reasons[without_numbers(one.reason)];
-      if (to.cases++ == 0) to.first = one.reason;
-      to.alike &= to.first == one.reason;
-      if (std::ranges::find(to.plans, name(one.plan)) == to.plans.end()) {
-        to.plans.push_back(name(one.plan));
-      }
+      unrun.push_back({"skipped", std::string(name(one.plan)), one.reason, group.params});
     }
   }
-  std::string text;
-  for (const auto& [key, one] : reasons) {
-    text +=
-        wrap(fmt::format("{} skipped, {}: {}{}", count_of(one.cases, "case"),
-                         fmt::join(one.plans, ", "), one.alike ? "" : "the first ", one.first)) +
-        '\n';
-  }
-  return text;
+  return reasons_text(unrun, varying_params(params), SIZE_MAX);
 }
 
 std::string roofs_text(const RunPlan& plan) {

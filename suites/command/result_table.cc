@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "suites/command/reasons_text.h"
 #include "suites/harness/grid_axes.h"
 #include "suites/harness/params_text.h"
 #include "suites/harness/table.h"
@@ -19,36 +20,17 @@ namespace {
 constexpr double kAboveCeiling = 1.005;  // a share; what is measured wavers
 constexpr std::size_t kMostReasons = 4;
 
-void add_once(std::vector<std::string>& to, std::string text) {
-  if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
-}
-
-// One line a reason, with the plans and contexts that it holds for; not too many.
 std::string not_ok_text(std::span<const Case> cases) {
-  struct Reason {
-    std::string outcome, why;
-    std::vector<std::string> plans, contexts;
-  };
-  std::vector<Reason> reasons;
+  std::vector<Unrun> unrun;
+  std::vector<Json> params;
   for (const Case& one : cases) {
+    params.push_back(one.params);
+    params.back().erase("plan");
     if (one.outcome == Outcome::ok) continue;
-    auto it = std::ranges::find(reasons, one.reason, &Reason::why);
-    if (it == reasons.end()) {
-      it = reasons.insert(it, {std::string(name(one.outcome)), one.reason, {}, {}});
-    }
-    add_once(it->plans, one.params.at("plan").get<std::string>());
-    add_once(it->contexts, token_count(one.params.at("context_tokens").get<std::uint64_t>()));
+    unrun.push_back({std::string(name(one.outcome)), one.params.at("plan").get<std::string>(),
+                     one.reason, params.back()});
   }
-  std::string text;
-  const std::size_t shown = std::min(reasons.size(), kMostReasons);
-  for (const Reason& each : std::span(reasons).first(shown)) {
-    text += wrap(fmt::format("{} ({}): {} [context {}]", each.outcome, fmt::join(each.plans, ", "),
-                             each.why, fmt::join(each.contexts, ", "))) +
-            '\n';
-  }
-  if (shown == reasons.size()) return text;
-  return text + fmt::format("{} more reasons for cases that did not run are in the result file.\n",
-                            reasons.size() - shown);
+  return reasons_text(unrun, varying_params(params), kMostReasons);
 }
 
 // The weakest of what was run: a link of the grid may be paced where the device itself is not.

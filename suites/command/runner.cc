@@ -8,14 +8,21 @@
 #include <utility>
 
 #include "suites/command/group_report.h"
-#include "suites/harness/table.h"
+#include "suites/harness/grid_axes.h"
+#include "suites/harness/params_text.h"
 
 namespace kvroof {
 namespace {
 
-std::string short_name(const SuiteKind& suite, const GridPoint& point) {
-  return fmt::format("{} context {} batch {}", suite.name, token_count(point.context_tokens),
-                     point.batch);
+// "crossover context 1k live 8": the context, and what else differs between the grid's groups.
+std::string short_name(const SuiteKind& suite, const Grid& grid, const GridPoint& point) {
+  std::string text(suite.name);
+  for (const Axis& axis : grid_axes()) {
+    if (!axis.value || (axis.param != "context_tokens" && axis.count(grid) == 1)) continue;
+    const std::string param(axis.param);
+    text += " " + param_title(param) + " " + param_text(param, axis.value(point));
+  }
+  return text;
 }
 
 }  // namespace
@@ -64,7 +71,7 @@ GroupReport Runner::run(std::size_t index) {
   if (!status_.ok()) return {0, {}, {}, "skipped: the record can't be written"};
   const SuiteKind& suite = suite_of(index);
   const ComparisonGroup& group = group_of(index);
-  progress_->begin(short_name(suite, group.point));
+  progress_->begin(short_name(suite, job_.grid, group.point));
   std::vector<Case>& made = done_[index];
   made = pool_.get(suite, group.point.link).run(group);
   for (const Case& one : made) {
