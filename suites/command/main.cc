@@ -128,14 +128,22 @@ int parse_and_run(int argc, char** argv) {
   return kBadUsage;
 }
 
+// What was printed may still be in a buffer: a full disk shows here.
+int check_output(int code) {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written) return code;
+  return fail(code == kDone ? kBadUsage : code, "standard output cannot be written in full");
+}
+
 }  // namespace
 }  // namespace kvroof
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is then an error like a full disk
   try {
-    return kvroof::parse_and_run(argc, argv);
+    return kvroof::check_output(kvroof::parse_and_run(argc, argv));
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return kvroof::check_output(kvroof::kDone);
     return kvroof::fail(kvroof::kCheckFailed, error.what());
   }
 }

@@ -85,8 +85,8 @@ int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments
   const Status ran = benchmark.run(runner.benchmarks());
   progress.clear();
   if (!runner.status().ok()) return fail(kBadUsage, runner.status().text);
-  if (!ran.ok()) return fail(kCheckFailed, ran.text);
-  return finish(job, runner, *writer, options, benchmark.own_table());
+  const int code = finish(job, runner, *writer, options, benchmark.own_table());
+  return ran.ok() ? code : fail(code == kDone ? kBadUsage : code, ran.text);
 }
 
 // What Google Benchmark's own output says of the run.

@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import os
 import resource
+import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import KVROOF
 
 RUN = ["run", "ttft", "--out", "out.json"]
 SIM = ["--device", "sim:h100-sxm"]
@@ -174,6 +176,39 @@ def test_outputs_that_cannot_be_written(refused, tmp_path: Path) -> None:
     for other in ("out.json", "./out.json.part"):
         assert "--benchmark_out" in refused(2, *good, "out.json", "--", f"--benchmark_out={other}")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["models"],
+        ["devices", "--json"],
+        ["run", "--help"],
+        ["run", "ttft", *SIM, *LLAMA, "--plan-only"],
+        [*RUN, *SIM, *LLAMA, "--context", "1k"],
+    ],
+)
+def test_a_terminal_that_takes_nothing_is_an_error(tmp_path: Path, words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [str(KVROOF), *words],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "kvroof: standard output cannot be written in full"
+    if "--out" in words:  # the record does not depend on it
+        assert json.loads((tmp_path / "out.json").read_text())["complete"]
+
+
+def test_a_benchmark_output_that_is_cut_short_is_an_error(run, tmp_path: Path) -> None:
+    done = run(*RUN, *SIM, *LLAMA, "--context", "1k", "--", "--benchmark_out=/dev/full")
+    assert done.returncode == 2
+    assert "--benchmark_out: /dev/full cannot be written in full" in done.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["complete"]
 
 
 def test_a_full_disk_keeps_the_earlier_result(run, tmp_path: Path) -> None:
