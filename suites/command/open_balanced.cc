@@ -41,7 +41,8 @@ bool computes(const DeviceInfo& info, DType dtype) {
 }
 
 bool was_balanced(const Json& recorded, const std::string& text) {
-  return recorded.is_object() && recorded.contains("balance") && recorded.value("spec", "") == text;
+  return recorded.is_object() && recorded.contains("balance") && recorded.contains("spec") &&
+         recorded["spec"] == text;
 }
 
 Result<OpenedDevice> without_balance(Result<std::unique_ptr<Device>> device) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "suites/command/group_report.h"
+#include "suites/command/recorded_group.h"
 #include "suites/harness/grid_axes.h"
 #include "suites/harness/params_text.h"
 
@@ -42,14 +43,18 @@ const ComparisonGroup& Runner::group_of(std::size_t index) const {
   return job_.groups[index % job_.groups.size()];
 }
 
-Status Runner::take_over(const std::map<std::size_t, std::vector<Case>>& resumed) {
+Status Runner::take_over(const std::map<std::size_t, std::vector<Case>>& resumed,
+                         const std::string& file) {
+  const std::uint32_t draws = job_.device->info().virtual_time ? job_.draws : 0;
   for (const auto& [index, cases] : resumed) {
-    if (index >= benchmarks_.size() || cases.front().suite != suite_of(index).name) {
-      return {Code::invalid,
-              fmt::format("--resume: a recorded case of suite {} has group {}, which is none of "
-                          "this run's {}; leave out --resume to start anew",
-                          cases.front().suite, index, benchmarks_.size())};
-    }
+    const std::string odd = index < benchmarks_.size()
+                                ? what_is_odd(suite_of(index).name, group_of(index), draws, cases)
+                                : fmt::format("is none of this run's {}", benchmarks_.size());
+    if (odd.empty()) continue;
+    return {Code::invalid,
+            fmt::format("cannot resume {}: its group {} {}; remove the lines of that group to run "
+                        "it again, or leave out --resume to start anew",
+                        file, index, odd)};
   }
   done_ = resumed;
   return {};

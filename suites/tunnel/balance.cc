@@ -138,7 +138,7 @@ Result<Balance> parse_balance(const Json& json) try {
   balance.link = rate_option(balance.link_rate);
   return balance;
 } catch (const Json::exception& error) {
-  return Status{Code::invalid, error.what()};
+  return Status{Code::invalid, reason(error)};
 }
 
 std::string text(const Balance& b) {
