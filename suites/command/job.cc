@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "backends/registry/device_spec.h"
 #include "suites/catalog/model_config.h"
 #include "suites/command/open_balanced.h"
 #include "suites/command/suite_list.h"
@@ -96,6 +97,20 @@ Status read_ranks(const RunOptions& options, Job& job) {
   return {};
 }
 
+// A device whose text sets its link has no other.
+Status check_links(const RunOptions& options, Job& job) {
+  const auto spec = parse_device(options.device);
+  if (!spec || !spec->options.contains("link")) return {};
+  for (const std::string& link : job.grid.link) {
+    if (link == "native") continue;
+    return invalid(
+        fmt::format("--link: --device {} sets the link itself; leave out --link {} or the "
+                    "device's link={}",
+                    options.device, link, spec->options.at("link")));
+  }
+  return {};
+}
+
 Status read_device(const RunOptions& options, Job& job) {
   job.device_text = options.device;
   const Json recorded = options.resume ? RecordWriter::recorded_device(options.out) : Json();
@@ -139,8 +154,8 @@ Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchm
   if (Status e = check_modes(options); !e.ok()) return e;
   if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
   Job job;
-  for (const auto read :
-       {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks, read_device}) {
+  for (const auto read : {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks,
+                          check_links, read_device}) {
     if (Status e = read(options, job); !e.ok()) return e;
   }
   return job;

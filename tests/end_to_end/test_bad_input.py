@@ -104,6 +104,23 @@ def test_a_wind_tunnel_sets_its_link_itself(refused) -> None:
     words = [*RUN, "--device", "host:balance=h100-sxm", "--model", "tunnel-512"]
     assert "--link" in refused(2, *words, "--link", "5GB/s")
     assert "--kv-dtype" in refused(2, *words, "--kv-dtype", "f32,bf16")
+    assert "--tp: host:balance=h100-sxm imitates one device" in refused(2, *words, "--tp", "2")
+
+
+def test_a_wind_tunnel_takes_the_catalogues_model(refused, tmp_path: Path) -> None:
+    folder = tmp_path / "tunnel-512"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config()))
+    words = [*RUN, "--device", "host:balance=h100-sxm", "--model", "tunnel-512/config.json"]
+    sentence = refused(2, *words)
+    assert "the catalogue's tunnel-512 alone, not with tunnel-512/config.json" in sentence
+
+
+@pytest.mark.parametrize("device", ["host:link=5GB/s", "sim:h100-sxm,link=pcie4x16"])
+def test_a_link_is_set_once(refused, tmp_path: Path, device: str) -> None:
+    sentence = refused(2, *RUN, *LLAMA, "--device", device, "--link", "native,1GB/s")
+    assert f"--device {device} sets the link itself; leave out --link 1GB/s" in sentence
+    assert not list(tmp_path.iterdir())
 
 
 def test_unknown_words(refused) -> None:
