@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "suites/command/quantization_text.h"
 #include "suites/command/reasons_text.h"
 #include "suites/harness/grid_axes.h"
 #include "suites/harness/params_text.h"
@@ -169,6 +170,12 @@ std::string wall_text(const Job& job, const RunPlan& plan) {
       least == most ? least : least + " to " + most, sampling.min_samples, sampling.max_samples);
 }
 
+std::vector<DType> dtypes_of(const RunPlan& plan) {
+  std::vector<DType> all;
+  for (const PlannedGroup& group : plan.groups) all.push_back(group.plan.dtype);
+  return all;
+}
+
 bool any_uncounted(const Totals& totals) {
   return std::ranges::any_of(totals, [](const auto& one) { return one.second.uncounted > 0; });
 }
@@ -184,6 +191,9 @@ std::string plan_text(const Job& job, const RunPlan& plan) {
                        count_of(cases, "case"), count_of(plan.groups.size(), "comparison group"),
                        job.shape.name, job.shape.layers, job.device_text)) +
       "\n\n";
+  if (const std::string told = quantization_text(job.shape, dtypes_of(plan)); !told.empty()) {
+    text += wrap(told) + "\n\n";
+  }
   text += groups_text(plan) + totals_text(totals) + '\n';
   text += skipped_text(plan);
   if (any_uncounted(totals)) {

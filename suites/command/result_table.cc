@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "suites/command/quantization_text.h"
 #include "suites/command/reasons_text.h"
 #include "suites/harness/grid_axes.h"
 #include "suites/harness/params_text.h"
@@ -100,6 +101,15 @@ std::string shared_text(std::span<const Case> cases) {
   return fmt::format("{}", fmt::join(shared, ", "));
 }
 
+std::vector<DType> dtypes_of(std::span<const Case> cases) {
+  std::vector<DType> all;
+  for (const Case& one : cases) {
+    const bool f32 = one.params.value("kv_dtype", Json()) == name(DType::f32);
+    all.push_back(f32 ? DType::f32 : DType::bf16);
+  }
+  return all;
+}
+
 std::string basis_text(const ResultHeading& heading, std::span<const Case> cases) {
   std::string text = fmt::format("basis {}", name(basis_of(heading.device, cases)));
   if (!heading.device.virtual_time) return text;
@@ -121,6 +131,7 @@ std::string heading_text(const ResultHeading& heading, std::string_view title,
   if (!cases.empty()) lines.push_back(shared_text(cases));
   lines.push_back(basis_text(heading, cases));
   lines.push_back(heading.note);
+  lines.push_back(quantization_text(shape, dtypes_of(cases)));
   std::string text;
   for (const std::string& line : lines) {
     if (!line.empty()) text += wrap(line) + '\n';

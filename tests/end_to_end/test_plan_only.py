@@ -73,3 +73,11 @@ def test_flags_that_do_not_go_together(refused) -> None:
     words = [*MODEL, "llama-3.1-8b", "--out", "out.json"]
     assert "--plan-only" in refused(2, *words, "--plan-only", "--resume")
     assert "--json" in refused(2, *words, "--json")
+
+
+def test_weights_that_are_quantised_elsewhere_are_told(run, tmp_path: Path) -> None:
+    told = "Weights and activations are bf16 here; the config's quantization_config (fp8) is not"
+    words = [*MODEL, "deepseek-v3", "--tp", "8", "--context", "1k", "--draws", "0"]
+    assert told in run(*words, "--plan-only").stdout
+    assert told in run(*words, "--out", "out.json").stdout
+    assert "quantization_config" not in run(*MODEL, "llama-3.1-8b", "--plan-only").stdout
