@@ -262,9 +262,16 @@ def test_models_and_devices_as_json(run) -> None:
     assert llama["kv_bytes_per_token"] == 131072
     assert llama["kv_bytes_per_token_growing"] == 131072
     assert round(llama["params_active_body"] / 1e6) == 6979
-    states = {a["adapter"]: a["state"] for a in json.loads(run("devices", "--json").stdout)}
+    adapters = json.loads(run("devices", "--json").stdout)
+    states = {a["adapter"]: a["state"] for a in adapters}
     assert states["host"] == states["sim"] == "ready"
     assert states["cuda"] == "unavailable"
+    specs = [d["spec"] for a in adapters for d in a["devices"]]
+    assert specs[0] == "host"
+    assert "sim:a100-pcie-80gb" in specs
+    text = run("devices").stdout
+    assert all(f"       {spec}: " in text for spec in specs)
+    assert text.count("NUMA") == 1
 
 
 def test_devices_say_what_bf16_cases_say(run, tmp_path: Path) -> None:
