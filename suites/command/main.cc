@@ -61,14 +61,26 @@ void add_grid_flags(CLI::App& app, std::map<std::string, std::string>& flags) {
   }
 }
 
+std::string suites_help() {
+  std::string text = "Suites to run:";
+  for (const SuiteKind& suite : suite_list()) {
+    text += "\n" + std::string(suite.name) + ": " + std::string(suite.about);
+  }
+  return text;
+}
+
 Command run_command(CLI::App& root, RunOptions& to) {
   CLI::App* app =
       subcommand(root, "run", "Run suites on a device and write a result file",
                  "kvroof run ttft --device sim:h100-sxm --model llama-3.1-8b \\\n"
                  "    --context 1k,10k,20k,...,100k --serving-cost vllm --out h100.json\n"
                  "What follows -- goes to Google Benchmark: -- --benchmark_filter=10240");
-  app->add_option("suites", to.suites, "Suites to run: " + suite_names())->required();
-  app->add_option("--device", to.device, "host, sim:h100-sxm, sim:profile.json, cuda:0")
+  app->add_option("suites", to.suites, suites_help())->required();
+  app->add_option("--device", to.device,
+                  "host, sim:h100-sxm, sim:profile.json, cuda:0;\n"
+                  "with another link: sim:h100-sxm,link=pcie4x16,\n"
+                  "host:link=5GB/s; a wind tunnel:\n"
+                  "host:balance=h100-sxm (kvroof devices has names)")
       ->required();
   app->add_option("--model", to.model, "A catalogue name, or a config.json's path")->required();
   app->add_option("--out", to.out, "The result file; required, but not to list");

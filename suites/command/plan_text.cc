@@ -25,7 +25,7 @@ using Align = Table::Align;
 
 constexpr std::size_t kColumns = 80;  // of a terminal
 constexpr std::size_t kMostRows = 30;
-constexpr double kTera = 1e12, kGiB = 1ull << 30;
+constexpr double kTera = 1e12, kGiga = 1e9;
 
 std::string count_of(std::size_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
@@ -61,14 +61,14 @@ std::string totals_text(const Totals& totals) {
                {"cases"},
                {"skipped"},
                {"TFLOP computed"},
-               {"GiB copied"},
+               {"GB copied"},
                {"at least"}});
   for (const auto& [of, total] : totals) {
     const bool counted = total.uncounted == 0;
     table.add_row({of.first, std::string(name(of.second)), fmt::format("{}", total.cases),
                    fmt::format("{}", total.skipped),
                    counted ? significant(total.flops / kTera) : "-",
-                   counted ? significant(total.bytes / kGiB) : "-",
+                   counted ? significant(total.bytes / kGiga) : "-",
                    counted && total.seconds > 0 ? significant(total.seconds) + " s" : "-"});
   }
   return table.text();
@@ -95,7 +95,7 @@ std::string groups_text(const RunPlan& plan) {
   const std::vector<std::string> names = varying_params(params);
   std::vector<Table::Column> columns;
   for (const std::string& name : names) columns.push_back({param_title(name)});
-  for (const char* title : {"recompute TFLOP", "ms >=", "copy GiB", "ms >="}) {
+  for (const char* title : {"recompute TFLOP", "ms >=", "copy GB", "ms >="}) {
     columns.push_back({title});
   }
   Table table(columns);
@@ -107,7 +107,7 @@ std::string groups_text(const RunPlan& plan) {
     for (const std::string& name : names) row.push_back(param_text(name, params[i][name]));
     row.push_back(recompute ? significant(recompute->flops / kTera) : "-");
     row.push_back(milliseconds_at_least(recompute, group.roofs));
-    row.push_back(copy ? significant(static_cast<double>(copy->bytes) / kGiB) : "-");
+    row.push_back(copy ? significant(static_cast<double>(copy->bytes) / kGiga) : "-");
     row.push_back(milliseconds_at_least(copy, group.roofs));
     table.add_row(std::move(row));
   }
@@ -127,6 +127,7 @@ std::string skipped_text(const RunPlan& plan) {
   return reasons_text(unrun, varying_params(params), SIZE_MAX);
 }
 
+// Empty where no case would run.
 std::string roofs_text(const RunPlan& plan) {
   double least_flops = 0, most_flops = 0, least_link = 0, most_link = 0;
   for (const PlannedGroup& group : plan.groups) {
@@ -138,7 +139,7 @@ std::string roofs_text(const RunPlan& plan) {
     most_flops = std::max(most_flops, roofs.flops);
     most_link = std::max(most_link, roofs.link_in);
   }
-  if (most_flops <= 0) return "No case would run.";
+  if (most_flops <= 0) return {};
   const auto range = [](double low, double high, double unit) {
     return low < high ? significant(low / unit) + " to " + significant(high / unit)
                       : significant(high / unit);
@@ -146,7 +147,7 @@ std::string roofs_text(const RunPlan& plan) {
   return fmt::format(
       "At least: of one pass, FLOPs over {} TFLOP/s or bytes over {} GB/s, {}; "
       "what runs is slower.",
-      range(least_flops, most_flops, kTera), range(least_link, most_link, 1e9),
+      range(least_flops, most_flops, kTera), range(least_link, most_link, kGiga),
       plan.measured_roofs ? "measured now with large products and copies"
                           : "the device's stated peaks");
 }
@@ -187,7 +188,7 @@ std::string plan_text(const Job& job, const RunPlan& plan) {
   std::size_t cases = 0;
   for (const auto& [of, total] : totals) cases += total.cases;
   std::string text =
-      wrap(fmt::format("Plan, nothing is run: {} in {}, {}, {} layers, on {}",
+      wrap(fmt::format("Plan, no case is run: {} in {}, {}, {} layers, on {}",
                        count_of(cases, "case"), count_of(plan.groups.size(), "comparison group"),
                        job.shape.name, job.shape.layers, job.device_text)) +
       "\n\n";
@@ -199,8 +200,9 @@ std::string plan_text(const Job& job, const RunPlan& plan) {
   if (any_uncounted(totals)) {
     text += wrap("-: how much of each is copied and computed is found when it runs.") + '\n';
   }
-  text += wrap(roofs_text(plan)) + '\n';
-  return text + wrap(wall_text(job, plan)) + '\n';
+  const std::string roofs = roofs_text(plan);
+  if (roofs.empty()) return text + "No case would run.\n";
+  return text + wrap(roofs) + '\n' + wrap(wall_text(job, plan)) + '\n';
 }
 
 }  // namespace kvroof

@@ -50,7 +50,7 @@ def test_the_plan_is_what_the_run_does(run, tmp_path: Path, model: str) -> None:
 def test_text_fits_a_terminal_and_nothing_is_written(run, tmp_path: Path, words) -> None:
     done = run(*words, "--plan-only")
     assert done.returncode == 0, done.stderr
-    assert "nothing is run" in done.stdout
+    assert "no case is run" in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
     assert not list(tmp_path.iterdir())
 
@@ -67,6 +67,12 @@ def test_measured_roofs_are_told_from_stated_ones(run) -> None:
     done = run(*host, "--layers", "1", "--context", "256", "--plan-only")
     assert "measured now" in done.stdout
     assert "stated peaks" in run(*MODEL, "llama-3.1-8b", "--plan-only").stdout
+
+
+def test_where_nothing_would_run_there_is_no_time(run) -> None:
+    said = run(*MODEL, "llama-3.1-8b", "--context", "200k", "--plan-only").stdout
+    assert "No case would run." in said
+    assert "Wall time" not in said
 
 
 def test_flags_that_do_not_go_together(refused) -> None:
