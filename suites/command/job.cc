@@ -21,6 +21,7 @@ namespace kvroof {
 namespace {
 
 constexpr std::uint64_t kMostDraws = 100'000;
+constexpr std::uint64_t kFewestDraws = 20;  // of which 95 % is a number less than all
 constexpr std::uint64_t kMostRanks = 1024;
 
 Status invalid(std::string text) { return {Code::invalid, std::move(text)}; }
@@ -61,7 +62,11 @@ Status read_draws(const RunOptions& options, Job& job) {
   const auto draws = parse_count(options.draws, 0, kMostDraws);
   if (!draws) return invalid(fmt::format("--draws: {}", draws.status().text));
   job.draws = static_cast<std::uint32_t>(*draws);
-  return {};
+  if (*draws == 0 || *draws >= kFewestDraws) return {};
+  return invalid(
+      fmt::format("--draws: {} are too few to hold 95 % of, expected 0 for no interval, or "
+                  "{} and more",
+                  *draws, kFewestDraws));
 }
 
 Status read_model(const RunOptions& options, Job& job) {

@@ -92,7 +92,9 @@ Command run_command(CLI::App& root, RunOptions& to) {
       ->capture_default_str();
   app->add_option("--seed", to.seed, "Of weights, tokens, block order and sampling")
       ->capture_default_str();
-  app->add_option("--draws", to.draws, "Of a profile's parameters, for modelled intervals")
+  app->add_option("--draws", to.draws,
+                  "Of a profile's parameters, for modelled intervals:\n"
+                  "0 for none, or 20 and more")
       ->capture_default_str();
   add_grid_flags(*app, to.grid);
   return {app, [&to] { return run_suites(to); }};

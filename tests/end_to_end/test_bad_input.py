@@ -90,6 +90,8 @@ def test_tensor_parallel_sizes(refused, tmp_path: Path, ranks: str, words: str) 
         ("--grid", "huge"),
         ("--seed", "-1"),
         ("--seed", "18446744073709551616"),
+        ("--draws", "19"),
+        ("--draws", "-1"),
         ("--layers", "33"),
         ("--layers", "none"),
     ],

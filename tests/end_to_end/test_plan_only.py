@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 MODEL = ["run", "ttft", "--device", "sim:h100-sxm", "--model"]
-GRID = ["--context", "128,1000,20k,200k", "--batch", "1,2", "--copy", "dma,batch", "--draws", "2"]
+GRID = ["--context", "128,1000,20k,200k", "--batch", "1,2", "--copy", "dma,batch", "--draws", "20"]
 SKIPPED_HALF = ["--plan", "recompute,copy,hybrid"]
 
 

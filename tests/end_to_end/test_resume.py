@@ -191,7 +191,7 @@ def test_another_geometry_is_refused(refused, run, tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text(json.dumps(keys))
     words = ["run", "ttft", "--device", "sim:h100-sxm", "--model", "config.json"]
-    words += ["--context", "1k", "--draws", "2", "--out", "out.json"]
+    words += ["--context", "1k", "--draws", "20", "--out", "out.json"]
     assert run(*words).returncode == 0
     assert "nothing is run" in run(*words, "--resume").stdout
     for changed, said in (
