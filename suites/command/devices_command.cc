@@ -2,6 +2,8 @@
 // `kvroof devices`: adapters, whether each is ready or why not, and what it offers.
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "backends/registry/registry.h"
 #include "suites/catalog/catalog.h"
 #include "suites/command/commands.h"
@@ -21,13 +23,26 @@ std::string link_text(const DeviceInfo& info) {
   return text;
 }
 
+struct Listed {
+  std::string spec;  // what --device takes
+  DeviceInfo info;
+};
+
 // The simulator's devices are the catalogue's profiles.
-std::vector<DeviceInfo> devices_of(const Adapter& adapter, const AdapterReport& report) {
-  if (adapter.name != "sim") return report.devices;
-  std::vector<DeviceInfo> devices;
+std::vector<Listed> devices_of(const Adapter& adapter, const AdapterReport& report) {
+  std::vector<Listed> devices;
+  for (const DeviceInfo& info : report.devices) {
+    std::string spec(adapter.name);
+    if (spec != "host") spec += fmt::format(":{}", devices.size());
+    devices.push_back({std::move(spec), info});
+  }
+  if (adapter.name != "sim") return devices;
+  devices.clear();
   for (const CatalogEntry& profile : device_profiles()) {
     DeviceSpec spec{"sim", std::string(profile.name), {}, std::string(profile.text)};
-    if (auto device = adapter.open(spec)) devices.push_back((*device)->info());
+    if (auto device = adapter.open(spec)) {
+      devices.push_back({fmt::format("sim:{}", profile.name), (*device)->info()});
+    }
   }
   return devices;
 }
@@ -36,20 +51,27 @@ Json to_json(const Adapter& adapter, const AdapterReport& report) {
   Json entry{{"adapter", adapter.name}, {"state", name(report.state)}};
   if (!report.reason.empty()) entry["reason"] = report.reason;
   entry["devices"] = Json::array();
-  for (const DeviceInfo& info : devices_of(adapter, report)) {
-    entry["devices"].push_back(device_json(info));
+  for (const Listed& one : devices_of(adapter, report)) {
+    entry["devices"].push_back(device_json(one.info, one.spec));
   }
   return entry;
+}
+
+std::string facts_text(const DeviceInfo& info) {
+  std::string text =
+      fmt::format("{}, {:.1f} GB", name(info.basis), static_cast<double>(info.memory_bytes) / 1e9);
+  if (!info.virtual_time) {
+    text += ", NUMA node " + (info.numa_node < 0 ? "unknown" : std::to_string(info.numa_node));
+  }
+  return text + ", link " + link_text(info);
 }
 
 void print_text(const Adapter& adapter, const AdapterReport& report) {
   const std::string why = report.reason.empty() ? "" : ": " + report.reason;
   fmt::print("{}\n", wrap(fmt::format("{:<6} {}{}", adapter.name, name(report.state), why), 7));
-  for (const DeviceInfo& info : devices_of(adapter, report)) {
-    const std::string node = info.numa_node < 0 ? "unknown" : std::to_string(info.numa_node);
-    fmt::print("       {}\n         {}, {:.1f} GB, NUMA node {}, link {}\n", info.name,
-               name(info.basis), static_cast<double>(info.memory_bytes) / 1e9, node,
-               link_text(info));
+  for (const Listed& one : devices_of(adapter, report)) {
+    fmt::print("       {}\n", wrap(fmt::format("{}: {}", one.spec, one.info.name), 9, 73));
+    fmt::print("         {}\n", facts_text(one.info));
   }
 }
 

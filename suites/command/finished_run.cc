@@ -13,16 +13,6 @@
 namespace kvroof {
 namespace {
 
-// A case need not have every param of its group: some suites choose one themselves.
-bool is_of(const Json& one, std::string_view suite, const Json& group) {
-  if (one.value("suite", "") != suite) return false;
-  const Json params = one.value("params", Json::object());
-  const auto items = group.items();
-  return std::all_of(items.begin(), items.end(), [&](const auto& item) {
-    return !params.contains(item.key()) || params[item.key()] == item.value();
-  });
-}
-
 bool is_bad(const Json& one) {
   const std::string outcome = one.value("outcome", "");
   return outcome == name(Outcome::failed) || outcome == name(Outcome::incorrect);
@@ -31,7 +21,7 @@ bool is_bad(const Json& one) {
 }  // namespace
 
 int report_finished(const Runner& runner, std::span<const std::size_t> selected,
-                    const std::string& file, const RunHeader& header) {
+                    const std::string& file, const RunHeader& header) try {
   const auto record = read_record(file);
   if (!record) {
     return fail(kBadUsage, fmt::format("cannot resume {}; leave out --resume to replace it",
@@ -39,10 +29,13 @@ int report_finished(const Runner& runner, std::span<const std::size_t> selected,
   }
   const Status same = same_run(*record, part_json(header), file);
   if (!same.ok()) return fail(kBadUsage, same.text);
-  const Json& cases = (*record)["cases"];
+  const Json& cases = record->at("cases");
   for (const std::size_t i : selected) {
     const Json group = group_params(runner.group_of(i).point);
-    const auto fits = [&](const Json& one) { return is_of(one, runner.suite_of(i).name, group); };
+    const auto fits = [&](const Json& one) {
+      return one.value("suite", "") == runner.suite_of(i).name &&
+             is_of(one.value("params", Json::object()), group);
+    };
     if (std::ranges::any_of(cases, fits)) continue;
     return fail(kBadUsage,
                 fmt::format("cannot resume {}: it is finished and has no case of {}; give another "
@@ -51,6 +44,9 @@ int report_finished(const Runner& runner, std::span<const std::size_t> selected,
   }
   fmt::print("{} is finished already, with {} cases: nothing is run.\n", file, cases.size());
   return std::ranges::any_of(cases, is_bad) ? kCheckFailed : kDone;
+} catch (const Json::exception& error) {
+  return fail(kBadUsage, fmt::format("cannot resume {}: {}; leave out --resume to replace it", file,
+                                     reason(error)));
 }
 
 }  // namespace kvroof

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "backends/registry/device_spec.h"
 #include "suites/catalog/model_config.h"
 #include "suites/command/open_balanced.h"
 #include "suites/command/suite_list.h"
@@ -20,6 +21,7 @@ namespace kvroof {
 namespace {
 
 constexpr std::uint64_t kMostDraws = 100'000;
+constexpr std::uint64_t kFewestDraws = 20;  // of which 95 % is a number less than all
 constexpr std::uint64_t kMostRanks = 1024;
 
 Status invalid(std::string text) { return {Code::invalid, std::move(text)}; }
@@ -60,7 +62,11 @@ Status read_draws(const RunOptions& options, Job& job) {
   const auto draws = parse_count(options.draws, 0, kMostDraws);
   if (!draws) return invalid(fmt::format("--draws: {}", draws.status().text));
   job.draws = static_cast<std::uint32_t>(*draws);
-  return {};
+  if (*draws == 0 || *draws >= kFewestDraws) return {};
+  return invalid(
+      fmt::format("--draws: {} are too few to hold 95 % of, expected 0 for no interval, or "
+                  "{} and more",
+                  *draws, kFewestDraws));
 }
 
 Status read_model(const RunOptions& options, Job& job) {
@@ -93,6 +99,20 @@ Status read_ranks(const RunOptions& options, Job& job) {
   }
   job.shape = std::move(*part);
   if (job.whole) job.whole = shard(*job.whole, count, odd);
+  return {};
+}
+
+// A device whose text sets its link has no other.
+Status check_links(const RunOptions& options, Job& job) {
+  const auto spec = parse_device(options.device);
+  if (!spec || !spec->options.contains("link")) return {};
+  for (const std::string& link : job.grid.link) {
+    if (link == "native") continue;
+    return invalid(
+        fmt::format("--link: --device {} sets the link itself; leave out --link {} or the "
+                    "device's link={}",
+                    options.device, link, spec->options.at("link")));
+  }
   return {};
 }
 
@@ -139,8 +159,8 @@ Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchm
   if (Status e = check_modes(options); !e.ok()) return e;
   if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
   Job job;
-  for (const auto read :
-       {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks, read_device}) {
+  for (const auto read : {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks,
+                          check_links, read_device}) {
     if (Status e = read(options, job); !e.ok()) return e;
   }
   return job;

@@ -61,14 +61,26 @@ void add_grid_flags(CLI::App& app, std::map<std::string, std::string>& flags) {
   }
 }
 
+std::string suites_help() {
+  std::string text = "Suites to run:";
+  for (const SuiteKind& suite : suite_list()) {
+    text += "\n" + std::string(suite.name) + ": " + std::string(suite.about);
+  }
+  return text;
+}
+
 Command run_command(CLI::App& root, RunOptions& to) {
   CLI::App* app =
       subcommand(root, "run", "Run suites on a device and write a result file",
                  "kvroof run ttft --device sim:h100-sxm --model llama-3.1-8b \\\n"
                  "    --context 1k,10k,20k,...,100k --serving-cost vllm --out h100.json\n"
                  "What follows -- goes to Google Benchmark: -- --benchmark_filter=10240");
-  app->add_option("suites", to.suites, "Suites to run: " + suite_names())->required();
-  app->add_option("--device", to.device, "host, sim:h100-sxm, sim:profile.json, cuda:0")
+  app->add_option("suites", to.suites, suites_help())->required();
+  app->add_option("--device", to.device,
+                  "host, sim:h100-sxm, sim:profile.json, cuda:0;\n"
+                  "with another link: sim:h100-sxm,link=pcie4x16,\n"
+                  "host:link=5GB/s; a wind tunnel:\n"
+                  "host:balance=h100-sxm (kvroof devices has names)")
       ->required();
   app->add_option("--model", to.model, "A catalogue name, or a config.json's path")->required();
   app->add_option("--out", to.out, "The result file; required, but not to list");
@@ -80,7 +92,9 @@ Command run_command(CLI::App& root, RunOptions& to) {
       ->capture_default_str();
   app->add_option("--seed", to.seed, "Of weights, tokens, block order and sampling")
       ->capture_default_str();
-  app->add_option("--draws", to.draws, "Of a profile's parameters, for modelled intervals")
+  app->add_option("--draws", to.draws,
+                  "Of a profile's parameters, for modelled intervals:\n"
+                  "0 for none, or 20 and more")
       ->capture_default_str();
   add_grid_flags(*app, to.grid);
   return {app, [&to] { return run_suites(to); }};
@@ -128,14 +142,22 @@ int parse_and_run(int argc, char** argv) {
   return kBadUsage;
 }
 
+// What was printed may still be in a buffer: a full disk shows here.
+int check_output(int code) {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written) return code;
+  return fail(code == kDone ? kBadUsage : code, "standard output cannot be written in full");
+}
+
 }  // namespace
 }  // namespace kvroof
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is then an error like a full disk
   try {
-    return kvroof::parse_and_run(argc, argv);
+    return kvroof::check_output(kvroof::parse_and_run(argc, argv));
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return kvroof::check_output(kvroof::kDone);
     return kvroof::fail(kvroof::kCheckFailed, error.what());
   }
 }

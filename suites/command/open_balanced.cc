@@ -15,10 +15,15 @@ constexpr const char* kOption = "balance";
 
 Status check_run(const std::string& text, const ModelShape& shape,
                  std::span<const ComparisonGroup> groups) {
+  if (shape.ranks > 1) {
+    return {Code::invalid,
+            fmt::format("--tp: {} imitates one device; leave --tp {} out", text, shape.ranks)};
+  }
   if (!is_tunnel_model(shape)) {
-    return {Code::invalid, fmt::format("--model: {} imitates that machine with {} alone, not with "
-                                       "{}; use --model {}",
-                                       text, kTunnelModel, shape.name, kTunnelModel)};
+    const std::string& other = shape.name == kTunnelModel ? shape.source : shape.name;
+    return {Code::invalid, fmt::format("--model: {} imitates that machine with the catalogue's {} "
+                                       "alone, not with {}; use --model {}",
+                                       text, kTunnelModel, other, kTunnelModel)};
   }
   const GridPoint& first = groups.front().point;
   for (const ComparisonGroup& group : groups) {
@@ -41,7 +46,8 @@ bool computes(const DeviceInfo& info, DType dtype) {
 }
 
 bool was_balanced(const Json& recorded, const std::string& text) {
-  return recorded.is_object() && recorded.contains("balance") && recorded.value("spec", "") == text;
+  return recorded.is_object() && recorded.contains("balance") && recorded.contains("spec") &&
+         recorded["spec"] == text;
 }
 
 Result<OpenedDevice> without_balance(Result<std::unique_ptr<Device>> device) {

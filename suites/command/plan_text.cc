@@ -2,13 +2,15 @@
 #include "suites/command/plan_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "suites/command/quantization_text.h"
+#include "suites/command/reasons_text.h"
 #include "suites/harness/grid_axes.h"
 #include "suites/harness/params_text.h"
 #include "suites/harness/progress.h"
@@ -23,7 +25,7 @@ using Align = Table::Align;
 
 constexpr std::size_t kColumns = 80;  // of a terminal
 constexpr std::size_t kMostRows = 30;
-constexpr double kTera = 1e12, kGiB = 1ull << 30;
+constexpr double kTera = 1e12, kGiga = 1e9;
 
 std::string count_of(std::size_t number, std::string_view what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
@@ -59,14 +61,14 @@ std::string totals_text(const Totals& totals) {
                {"cases"},
                {"skipped"},
                {"TFLOP computed"},
-               {"GiB copied"},
+               {"GB copied"},
                {"at least"}});
   for (const auto& [of, total] : totals) {
     const bool counted = total.uncounted == 0;
     table.add_row({of.first, std::string(name(of.second)), fmt::format("{}", total.cases),
                    fmt::format("{}", total.skipped),
                    counted ? significant(total.flops / kTera) : "-",
-                   counted ? significant(total.bytes / kGiB) : "-",
+                   counted ? significant(total.bytes / kGiga) : "-",
                    counted && total.seconds > 0 ? significant(total.seconds) + " s" : "-"});
   }
   return table.text();
@@ -93,7 +95,7 @@ std::string groups_text(const RunPlan& plan) {
   const std::vector<std::string> names = varying_params(params);
   std::vector<Table::Column> columns;
   for (const std::string& name : names) columns.push_back({param_title(name)});
-  for (const char* title : {"recompute TFLOP", "ms >=", "copy GiB", "ms >="}) {
+  for (const char* title : {"recompute TFLOP", "ms >=", "copy GB", "ms >="}) {
     columns.push_back({title});
   }
   Table table(columns);
@@ -105,49 +107,27 @@ std::string groups_text(const RunPlan& plan) {
     for (const std::string& name : names) row.push_back(param_text(name, params[i][name]));
     row.push_back(recompute ? significant(recompute->flops / kTera) : "-");
     row.push_back(milliseconds_at_least(recompute, group.roofs));
-    row.push_back(copy ? significant(static_cast<double>(copy->bytes) / kGiB) : "-");
+    row.push_back(copy ? significant(static_cast<double>(copy->bytes) / kGiga) : "-");
     row.push_back(milliseconds_at_least(copy, group.roofs));
     table.add_row(std::move(row));
   }
   return table.width() > kColumns ? std::string() : table.text() + '\n';
 }
 
-struct Skipped {
-  std::string first;  // reason
-  std::size_t cases = 0;
-  std::vector<std::string_view> plans;
-  bool alike = true;  // every reason is the first's
-};
-
-std::string without_numbers(std::string text) {
-  std::erase_if(text, [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-  return text;
-}
-
-// A sentence for all reasons that differ in their numbers alone.
 std::string skipped_text(const RunPlan& plan) {
-  std::map<std::string, Skipped> reasons;
+  std::vector<Unrun> unrun;
+  std::vector<Json> params;
   for (const PlannedGroup& group : plan.groups) {
+    params.push_back(group.params);
     for (const PlannedCase& one : group.plan.cases) {
       if (one.reason.empty()) continue;
-      Skipped& to = reasons[without_numbers(one.reason)];
-      if (to.cases++ == 0) to.first = one.reason;
-      to.alike &= to.first == one.reason;
-      if (std::ranges::find(to.plans, name(one.plan)) == to.plans.end()) {
-        to.plans.push_back(name(one.plan));
-      }
+      unrun.push_back({"skipped", std::string(name(one.plan)), one.reason, group.params});
     }
   }
-  std::string text;
-  for (const auto& [key, one] : reasons) {
-    text +=
-        wrap(fmt::format("{} skipped, {}: {}{}", count_of(one.cases, "case"),
-                         fmt::join(one.plans, ", "), one.alike ? "" : "the first ", one.first)) +
-        '\n';
-  }
-  return text;
+  return reasons_text(unrun, varying_params(params), SIZE_MAX);
 }
 
+// Empty where no case would run.
 std::string roofs_text(const RunPlan& plan) {
   double least_flops = 0, most_flops = 0, least_link = 0, most_link = 0;
   for (const PlannedGroup& group : plan.groups) {
@@ -159,7 +139,7 @@ std::string roofs_text(const RunPlan& plan) {
     most_flops = std::max(most_flops, roofs.flops);
     most_link = std::max(most_link, roofs.link_in);
   }
-  if (most_flops <= 0) return "No case would run.";
+  if (most_flops <= 0) return {};
   const auto range = [](double low, double high, double unit) {
     return low < high ? significant(low / unit) + " to " + significant(high / unit)
                       : significant(high / unit);
@@ -167,7 +147,7 @@ std::string roofs_text(const RunPlan& plan) {
   return fmt::format(
       "At least: of one pass, FLOPs over {} TFLOP/s or bytes over {} GB/s, {}; "
       "what runs is slower.",
-      range(least_flops, most_flops, kTera), range(least_link, most_link, 1e9),
+      range(least_flops, most_flops, kTera), range(least_link, most_link, kGiga),
       plan.measured_roofs ? "measured now with large products and copies"
                           : "the device's stated peaks");
 }
@@ -191,6 +171,12 @@ std::string wall_text(const Job& job, const RunPlan& plan) {
       least == most ? least : least + " to " + most, sampling.min_samples, sampling.max_samples);
 }
 
+std::vector<DType> dtypes_of(const RunPlan& plan) {
+  std::vector<DType> all;
+  for (const PlannedGroup& group : plan.groups) all.push_back(group.plan.dtype);
+  return all;
+}
+
 bool any_uncounted(const Totals& totals) {
   return std::ranges::any_of(totals, [](const auto& one) { return one.second.uncounted > 0; });
 }
@@ -202,17 +188,21 @@ std::string plan_text(const Job& job, const RunPlan& plan) {
   std::size_t cases = 0;
   for (const auto& [of, total] : totals) cases += total.cases;
   std::string text =
-      wrap(fmt::format("Plan, nothing is run: {} in {}, {}, {} layers, on {}",
+      wrap(fmt::format("Plan, no case is run: {} in {}, {}, {} layers, on {}",
                        count_of(cases, "case"), count_of(plan.groups.size(), "comparison group"),
                        job.shape.name, job.shape.layers, job.device_text)) +
       "\n\n";
+  if (const std::string told = quantization_text(job.shape, dtypes_of(plan)); !told.empty()) {
+    text += wrap(told) + "\n\n";
+  }
   text += groups_text(plan) + totals_text(totals) + '\n';
   text += skipped_text(plan);
   if (any_uncounted(totals)) {
     text += wrap("-: how much of each is copied and computed is found when it runs.") + '\n';
   }
-  text += wrap(roofs_text(plan)) + '\n';
-  return text + wrap(wall_text(job, plan)) + '\n';
+  const std::string roofs = roofs_text(plan);
+  if (roofs.empty()) return text + "No case would run.\n";
+  return text + wrap(roofs) + '\n' + wrap(wall_text(job, plan)) + '\n';
 }
 
 }  // namespace kvroof

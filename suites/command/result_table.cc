@@ -8,6 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "suites/command/quantization_text.h"
+#include "suites/command/reasons_text.h"
+#include "suites/harness/grid_axes.h"
+#include "suites/harness/params_text.h"
 #include "suites/harness/table.h"
 #include "suites/harness/wrap.h"
 
@@ -17,36 +21,17 @@ namespace {
 constexpr double kAboveCeiling = 1.005;  // a share; what is measured wavers
 constexpr std::size_t kMostReasons = 4;
 
-void add_once(std::vector<std::string>& to, std::string text) {
-  if (std::ranges::find(to, text) == to.end()) to.push_back(std::move(text));
-}
-
-// One line a reason, with the plans and contexts that it holds for; not too many.
 std::string not_ok_text(std::span<const Case> cases) {
-  struct Reason {
-    std::string outcome, why;
-    std::vector<std::string> plans, contexts;
-  };
-  std::vector<Reason> reasons;
+  std::vector<Unrun> unrun;
+  std::vector<Json> params;
   for (const Case& one : cases) {
+    params.push_back(one.params);
+    params.back().erase("plan");
     if (one.outcome == Outcome::ok) continue;
-    auto it = std::ranges::find(reasons, one.reason, &Reason::why);
-    if (it == reasons.end()) {
-      it = reasons.insert(it, {std::string(name(one.outcome)), one.reason, {}, {}});
-    }
-    add_once(it->plans, one.params.at("plan").get<std::string>());
-    add_once(it->contexts, token_count(one.params.at("context_tokens").get<std::uint64_t>()));
+    unrun.push_back({std::string(name(one.outcome)), one.params.at("plan").get<std::string>(),
+                     one.reason, params.back()});
   }
-  std::string text;
-  const std::size_t shown = std::min(reasons.size(), kMostReasons);
-  for (const Reason& each : std::span(reasons).first(shown)) {
-    text += wrap(fmt::format("{} ({}): {} [context {}]", each.outcome, fmt::join(each.plans, ", "),
-                             each.why, fmt::join(each.contexts, ", "))) +
-            '\n';
-  }
-  if (shown == reasons.size()) return text;
-  return text + fmt::format("{} more reasons for cases that did not run are in the result file.\n",
-                            reasons.size() - shown);
+  return reasons_text(unrun, varying_params(params), kMostReasons);
 }
 
 // The weakest of what was run: a link of the grid may be paced where the device itself is not.
@@ -99,24 +84,59 @@ bool has_draws(std::span<const Case> cases) {
   });
 }
 
+// "live 8, link 5GB/s": what all cases share and a plain run has otherwise, which is no column. The
+// serving cost stands beside the basis.
+std::string shared_text(std::span<const Case> cases) {
+  const Json plain = group_params({});
+  std::vector<std::string> shared;
+  for (const auto& [key, value] : plain.items()) {
+    if (key == "context_tokens" || key == "serving_cost") continue;
+    const Json own = cases.front().params.value(key, value);
+    const auto same = [&name = key, &own](const Case& one) {
+      return one.params.value(name, own) == own;
+    };
+    if (own == value || !std::ranges::all_of(cases, same)) continue;
+    shared.push_back(param_title(key) + " " + param_text(key, own));
+  }
+  return fmt::format("{}", fmt::join(shared, ", "));
+}
+
+std::vector<DType> dtypes_of(std::span<const Case> cases) {
+  std::vector<DType> all;
+  for (const Case& one : cases) {
+    const bool f32 = one.params.value("kv_dtype", Json()) == name(DType::f32);
+    all.push_back(f32 ? DType::f32 : DType::bf16);
+  }
+  return all;
+}
+
+std::string basis_text(const ResultHeading& heading, std::span<const Case> cases) {
+  std::string text = fmt::format("basis {}", name(basis_of(heading.device, cases)));
+  if (!heading.device.virtual_time) return text;
+  text += has_draws(cases) ? ": modelled, with 95 % of the draws" : ": modelled, no interval";
+  if (cases.empty()) return text;
+  return text + "; serving cost " + cases.front().params.at("serving_cost").get<std::string>();
+}
+
 std::string heading_text(const ResultHeading& heading, std::string_view title,
                          std::span<const Case> cases) {
   const ModelShape& shape = heading.shape;
-  const DeviceInfo& device = heading.device;
   const std::string layers = heading.full_layers == 0
                                  ? fmt::format("{}", shape.layers)
                                  : fmt::format("{} of {}", shape.layers, heading.full_layers);
-  std::string text = fmt::format("{}, {}, {} layers", title, shape.name, layers);
-  if (shape.ranks > 1) text += fmt::format(", one of {} ranks", shape.ranks);
-  text += fmt::format("\non {}: {}", heading.spec, device.name);
-  text += fmt::format("\nbasis {}", name(basis_of(device, cases)));
-  if (!heading.note.empty()) text += '\n' + wrap(heading.note);
-  if (!device.virtual_time) return text + '\n';
-  text += has_draws(cases) ? ": modelled, with 95 % of the draws" : ": modelled, no interval";
-  if (!cases.empty()) {
-    text += "; serving cost " + cases.front().params.at("serving_cost").get<std::string>();
+  std::string model = fmt::format("{}, {}, {} layers", title, shape.name, layers);
+  if (shape.ranks > 1) model += fmt::format(", one of {} ranks", shape.ranks);
+  std::vector<std::string> lines = {model,
+                                    fmt::format("on {}: {}", heading.spec, heading.device.name)};
+  if (!cases.empty()) lines.push_back(shared_text(cases));
+  lines.push_back(basis_text(heading, cases));
+  lines.push_back(heading.note);
+  lines.push_back(quantization_text(shape, dtypes_of(cases)));
+  std::string text;
+  for (const std::string& line : lines) {
+    if (!line.empty()) text += wrap(line) + '\n';
   }
-  return text + '\n';
+  return text;
 }
 
 }  // namespace

@@ -78,15 +78,17 @@ int run_and_record(Job& job, const RunOptions& options, const BenchmarkArguments
   auto writer = options.resume ? RecordWriter::resume(options.out, header)
                                : RecordWriter::open(options.out, header);
   if (!writer) return fail(kBadUsage, writer.status().text);
-  if (Status e = runner.take_over(writer->resumed()); !e.ok()) return fail(kBadUsage, e.text);
+  if (Status e = runner.take_over(writer->resumed(), writer->part().string()); !e.ok()) {
+    return fail(kBadUsage, e.text);
+  }
   if (!writer->notice().empty()) fmt::print(stderr, "kvroof: {}\n", writer->notice());
   Progress progress = Progress::on_stderr(runner.count_cases(*selected));
   runner.start(*writer, progress);
   const Status ran = benchmark.run(runner.benchmarks());
   progress.clear();
   if (!runner.status().ok()) return fail(kBadUsage, runner.status().text);
-  if (!ran.ok()) return fail(kCheckFailed, ran.text);
-  return finish(job, runner, *writer, options, benchmark.own_table());
+  const int code = finish(job, runner, *writer, options, benchmark.own_table());
+  return ran.ok() ? code : fail(code == kDone ? kBadUsage : code, ran.text);
 }
 
 // What Google Benchmark's own output says of the run.

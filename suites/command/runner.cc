@@ -8,14 +8,22 @@
 #include <utility>
 
 #include "suites/command/group_report.h"
-#include "suites/harness/table.h"
+#include "suites/command/recorded_group.h"
+#include "suites/harness/grid_axes.h"
+#include "suites/harness/params_text.h"
 
 namespace kvroof {
 namespace {
 
-std::string short_name(const SuiteKind& suite, const GridPoint& point) {
-  return fmt::format("{} context {} batch {}", suite.name, token_count(point.context_tokens),
-                     point.batch);
+// "crossover context 1k live 8": the context, and what else differs between the grid's groups.
+std::string short_name(const SuiteKind& suite, const Grid& grid, const GridPoint& point) {
+  std::string text(suite.name);
+  for (const Axis& axis : grid_axes()) {
+    if (!axis.value || (axis.param != "context_tokens" && axis.count(grid) == 1)) continue;
+    const std::string param(axis.param);
+    text += " " + param_title(param) + " " + param_text(param, axis.value(point));
+  }
+  return text;
 }
 
 }  // namespace
@@ -35,14 +43,18 @@ const ComparisonGroup& Runner::group_of(std::size_t index) const {
   return job_.groups[index % job_.groups.size()];
 }
 
-Status Runner::take_over(const std::map<std::size_t, std::vector<Case>>& resumed) {
+Status Runner::take_over(const std::map<std::size_t, std::vector<Case>>& resumed,
+                         const std::string& file) {
+  const std::uint32_t draws = job_.device->info().virtual_time ? job_.draws : 0;
   for (const auto& [index, cases] : resumed) {
-    if (index >= benchmarks_.size() || cases.front().suite != suite_of(index).name) {
-      return {Code::invalid,
-              fmt::format("--resume: a recorded case of suite {} has group {}, which is none of "
-                          "this run's {}; leave out --resume to start anew",
-                          cases.front().suite, index, benchmarks_.size())};
-    }
+    const std::string odd = index < benchmarks_.size()
+                                ? what_is_odd(suite_of(index).name, group_of(index), draws, cases)
+                                : fmt::format("is none of this run's {}", benchmarks_.size());
+    if (odd.empty()) continue;
+    return {Code::invalid,
+            fmt::format("cannot resume {}: its group {} {}; remove the lines of that group to run "
+                        "it again, or leave out --resume to start anew",
+                        file, index, odd)};
   }
   done_ = resumed;
   return {};
@@ -64,7 +76,7 @@ GroupReport Runner::run(std::size_t index) {
   if (!status_.ok()) return {0, {}, {}, "skipped: the record can't be written"};
   const SuiteKind& suite = suite_of(index);
   const ComparisonGroup& group = group_of(index);
-  progress_->begin(short_name(suite, group.point));
+  progress_->begin(short_name(suite, job_.grid, group.point));
   std::vector<Case>& made = done_[index];
   made = pool_.get(suite, group.point.link).run(group);
   for (const Case& one : made) {

@@ -26,8 +26,9 @@ class Runner {
   const ComparisonGroup& group_of(std::size_t index) const;
 
   // Takes over the groups of an interrupted run: their benchmarks report what is recorded and run
-  // nothing. `invalid` where one is none of this run's.
-  Status take_over(const std::map<std::size_t, std::vector<Case>>& resumed);
+  // nothing. `invalid`, naming `file`, where one is none of this run's.
+  Status take_over(const std::map<std::size_t, std::vector<Case>>& resumed,
+                   const std::string& file);
 
   // How many cases the benchmarks of these indices will make, beside what was taken over.
   std::size_t count_cases(std::span<const std::size_t> selected) const;

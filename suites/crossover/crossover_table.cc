@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <map>
 #include <vector>
 
@@ -18,27 +20,29 @@ namespace {
 
 using Align = Table::Align;
 
-// "<1k": at every context tried; "~8k": inside the interval there.
-std::string cell(const Answer* answer) {
+constexpr std::size_t kColumns = 80;  // of a terminal
+
+// "all", "none", "8k", with its own interval "8k (4k-16k)"; "~8k" where that or the speedup's does
+// not decide.
+std::string cell(const Answer* answer, bool with_interval) {
   if (!answer) return "-";
   if (!answer->context_tokens) return "none";
-  const std::string at = token_count(static_cast<std::uint64_t>(*answer->context_tokens));
-  switch (answer->verdict) {
-    case Verdict::below_smallest:
-      return "<" + at;
-    case Verdict::inside_interval:
-      return "~" + at;
-    default:
-      return at;
-  }
+  const auto tokens = [](double count) { return token_count(static_cast<std::uint64_t>(count)); };
+  const bool open = answer->verdict == Verdict::inside_interval || (answer->ci95 && !with_interval);
+  std::string text = open ? "~" : "";
+  const bool all = answer->verdict == Verdict::below_smallest && !open;
+  text += all ? "all" : tokens(*answer->context_tokens);
+  if (!answer->ci95 || !with_interval) return text;
+  return text + fmt::format(" ({}-{})", tokens(answer->ci95->low), tokens(answer->ci95->high));
 }
 
-// Answers to `question` about plan `copy`, by their values of `axes` and the margin.
+// Answers to the question "crossover" about plan `copy`, by their values of `axes` and the margin.
 class Answers {
  public:
-  Answers(std::span<const Answer> all, std::string_view question) {
+  explicit Answers(std::span<const Answer> all) {
     for (const Answer& one : all) {
-      if (one.question == question && one.params.value("plan", "") == "copy") own_.push_back(&one);
+      if (one.question == "crossover" && one.params.value("plan", "") == "copy")
+        own_.push_back(&one);
     }
   }
 
@@ -64,10 +68,6 @@ Json pick(const Json& params, std::span<const std::string> names) {
   Json picked = Json::object();
   for (const std::string& name : names) picked[name] = params.value(name, Json());
   return picked;
-}
-
-void add_margins(const Answers& answers, const Json& params, std::vector<std::string>& row) {
-  for (const double margin : kMargins) row.push_back(cell(answers.find(params, margin)));
 }
 
 void add_margin_columns(std::vector<Table::Column>& columns) {
@@ -98,44 +98,65 @@ std::vector<ClosedForm> closed_forms(std::span<const Case> cases) {
   return forms;
 }
 
-std::string closed_text(std::span<const ClosedForm> forms, std::span<const Answer> all) {
-  const Answers answers(all, "crossover_closed_form");
+// As the answers of a series would be that has every context of the form: those of a larger batch
+// may end earlier.
+std::string closed_cell(const ClosedForm& form, double margin) {
+  auto first = form.by_context.end();
+  while (first != form.by_context.begin() && std::prev(first)->second.second >= margin) --first;
+  if (first == form.by_context.end()) return "none";
+  return first == form.by_context.begin() ? "all" : token_count(first->first);
+}
+
+// The contexts of all, "1k to 128k"; whether some have fewer.
+std::string range_text(std::span<const ClosedForm> forms) {
+  std::uint64_t least = UINT64_MAX, most = 0;
+  for (const ClosedForm& form : forms) {
+    least = std::min(least, form.by_context.begin()->first);
+    most = std::max(most, form.by_context.rbegin()->first);
+  }
+  const bool alike = std::ranges::all_of(forms, [&](const ClosedForm& form) {
+    return form.by_context.begin()->first == least && form.by_context.rbegin()->first == most;
+  });
+  return fmt::format("{} to {} tokens{}", token_count(least), token_count(most),
+                     alike ? "" : " (some rows fewer)");
+}
+
+std::string closed_text(std::span<const ClosedForm> forms) {
   std::vector<Table::Column> columns = {
       {"link", Align::left}, {"KV", Align::left}, {"FLOP/link B"}, {"FLOP/KV B"}, {"Pi"}};
   add_margin_columns(columns);
   Table table(columns);
   for (const ClosedForm& form : forms) {
-    const auto& [from, first] = *form.by_context.begin();
-    const auto& [to, last] = *form.by_context.rbegin();
+    const auto& first = form.by_context.begin()->second;
+    const auto& last = form.by_context.rbegin()->second;
     std::vector<std::string> row = {
         param_text("link", form.params["link"]), param_text("kv_dtype", form.params["kv_dtype"]),
         fmt::format("{:.0f}", form.balance),
         fmt::format("{:.0f} to {:.0f}", first.first, last.first),
         fmt::format("{} to {}", significant(first.second), significant(last.second))};
-    add_margins(answers, form.params, row);
+    for (const double margin : kMargins) row.push_back(closed_cell(form, margin));
     table.add_row(std::move(row));
   }
-  const auto& contexts = forms.front().by_context;
   return wrap(fmt::format("Closed form, by the two roofs alone: copying is faster by a margin once "
                           "Pi, FLOPs per KV byte over the machine's FLOPs per link byte, reaches "
-                          "it. From {} to {} tokens:",
-                          token_count(contexts.begin()->first),
-                          token_count(contexts.rbegin()->first))) +
+                          "it. From {}:",
+                          range_text(forms))) +
          "\n" + table.text();
 }
 
-// What the series differ by.
-std::vector<std::string> varying(const Answers& answers) {
+// What the cases differ by, also where the series that are there do not.
+std::vector<std::string> varying(std::span<const Case> cases) {
   std::vector<Json> all;
-  for (const Answer* one : answers.own()) {
-    all.push_back(one->params);
-    for (const char* same : {"plan", "margin"}) all.back().erase(same);
+  for (const Case& one : cases) {
+    all.push_back(one.params);
+    for (const char* within : {"plan", "context_tokens"}) all.back().erase(within);
   }
   return varying_params(all);
 }
 
-std::string series_text(const Answers& answers) {
-  const std::vector<std::string> names = varying(answers);
+// A row a series.
+Table series_table(const Answers& answers, const std::vector<std::string>& names,
+                   bool with_intervals) {
   std::vector<Table::Column> columns;
   for (const std::string& name : names) columns.push_back({param_title(name), Align::left});
   add_margin_columns(columns);
@@ -147,23 +168,45 @@ std::string series_text(const Answers& answers) {
     seen.push_back(params);
     std::vector<std::string> row;
     for (const std::string& name : names) row.push_back(param_text(name, params[name]));
-    add_margins(answers, params, row);
+    for (const double margin : kMargins) {
+      row.push_back(cell(answers.find(params, margin), with_intervals));
+    }
     table.add_row(std::move(row));
   }
-  return "Copying is faster by a margin from so many tokens up (< all tried, ~ inside the\n"
-         "interval, none in range):\n" +
-         table.text();
+  return table;
+}
+
+std::string series_text(std::span<const Case> cases, const Answers& answers) {
+  const std::vector<std::string> names = varying(cases);
+  const Table whole = series_table(answers, names, true);
+  const bool fits = whole.width() <= kColumns;
+  const auto any = [&](auto has) {
+    return std::ranges::any_of(answers.own(), [&](const Answer* one) { return has(*one); });
+  };
+  std::string legend =
+      "Copying is faster by a margin from so many tokens up, of the contexts tried: at all of "
+      "them, "
+      "or at none.";
+  if (any([](const Answer& one) { return one.ci95.has_value(); }) && fits) {
+    legend += " In brackets: 95 % of the draws.";
+  }
+  if (any([&](const Answer& one) {
+        return one.verdict == Verdict::inside_interval || (one.ci95 && !fits);
+      })) {
+    legend += " With ~ the 95 % interval does not decide it.";
+  }
+  return wrap(legend) + '\n' + (fits ? whole : series_table(answers, names, false)).text();
 }
 
 }  // namespace
 
 std::string crossover_text(std::span<const Case> cases, std::span<const Answer> answers) {
   const std::vector<ClosedForm> forms = closed_forms(cases);
-  const Answers own(answers, "crossover");
+  const Answers own(answers);
   if (forms.empty() || own.own().empty()) {
     return "No crossover: that takes plans recompute and copy, both run.\n";
   }
-  return closed_text(forms, answers) + series_text(own);
+  return closed_text(forms) + series_text(cases, own);
 }
 
 }  // namespace kvroof

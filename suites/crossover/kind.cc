@@ -25,6 +25,9 @@ std::vector<Answer> answers(std::span<const Case> cases) {
 
 }  // namespace
 
-SuiteKind crossover_kind() { return {"crossover", "Crossover", make, answers, crossover_text}; }
+SuiteKind crossover_kind() {
+  return {"crossover", "Crossover", "from which context copying is faster",
+          make,        answers,     crossover_text};
+}
 
 }  // namespace kvroof

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "suites/harness/benchmark_flags.h"
 #include "suites/harness/grid_values.h"
@@ -52,6 +53,23 @@ class EvenCsvReporter : public benchmark::CSVReporter {
   const std::vector<std::string>& counters_;
 };
 #pragma GCC diagnostic pop
+
+// Tells whether all of --benchmark_out was written, which the library does not look at.
+template <class Reporter>
+class CheckedReporter : public Reporter {
+ public:
+  template <class... Arguments>
+  explicit CheckedReporter(bool& written, Arguments&&... arguments)
+      : Reporter(std::forward<Arguments>(arguments)...), written_(written) {}
+
+  void Finalize() override {
+    Reporter::Finalize();
+    written_ = this->GetOutputStream().flush().good();
+  }
+
+ private:
+  bool& written_;
+};
 
 bool is_true(const std::string& value) {
   return value == "true" || value == "1" || value == "yes" || value == "on" || value == "t" ||
@@ -121,9 +139,10 @@ Result<BenchmarkArguments> BenchmarkArguments::parse(std::span<const std::string
     } else {
       parsed.passed_on_.push_back("--" + flag->name + "=" + flag->value);
     }
+    if (flag->name == "benchmark_counters_tabular") parsed.tabular_ = is_true(flag->value);
     if (flag->name == "benchmark_format") parsed.own_table_ = false;
     if (flag->name == "benchmark_format") parsed.csv_ = flag->value == "csv";
-    if (flag->name == "benchmark_out_format") parsed.csv_output_ = flag->value == "csv";
+    if (flag->name == "benchmark_out_format") parsed.output_format_ = flag->value;
     if (flag->name != "benchmark_out") continue;
     if (Status status = check_output(flag->value); !status.ok()) return status;
     parsed.output_ = flag->value;
@@ -182,18 +201,33 @@ Result<std::vector<std::size_t>> BenchmarkArguments::select(
                   in_quotes(filter_), groups.size()));
 }
 
+std::unique_ptr<benchmark::BenchmarkReporter> BenchmarkArguments::make_output(bool& written) const {
+  if (output_.empty() || list_only_) return nullptr;
+  if (output_format_ == "csv") {
+    return std::make_unique<CheckedReporter<EvenCsvReporter>>(written, counters_);
+  }
+  if (output_format_ == "console") {
+    return std::make_unique<CheckedReporter<benchmark::ConsoleReporter>>(
+        written,
+        tabular_ ? benchmark::ConsoleReporter::OO_Tabular : benchmark::ConsoleReporter::OO_None);
+  }
+  return std::make_unique<CheckedReporter<benchmark::JSONReporter>>(written);
+}
+
 Status BenchmarkArguments::run(std::span<const BenchmarkGroup> groups) const {
   if (const auto selected = select(groups); !selected.ok()) return selected.status();
   const Registration registration(groups);
   initialise(list_only_);
   for (const auto& [key, value] : context_) benchmark::AddCustomContext(key, value);
   QuietReporter quiet;
-  EvenCsvReporter csv(counters_), csv_output(counters_);
+  EvenCsvReporter csv(counters_);
   benchmark::BenchmarkReporter* shown = csv_ ? &csv : nullptr;
   if (own_table_ || list_only_) shown = &quiet;
-  const bool own_output = csv_output_ && !output_.empty();
-  benchmark::RunSpecifiedBenchmarks(shown, own_output ? &csv_output : nullptr);
-  return {};
+  bool written = true;
+  const auto output = make_output(written);
+  benchmark::RunSpecifiedBenchmarks(shown, output.get());
+  if (written) return {};
+  return {Code::failed, fmt::format("--benchmark_out: {} cannot be written in full", output_)};
 }
 
 }  // namespace kvroof

@@ -3,12 +3,17 @@
 // follows `--` on kvroof's command line comes here.
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "backends/api/status.h"
+
+namespace benchmark {
+class BenchmarkReporter;
+}
 
 namespace kvroof {
 
@@ -48,17 +53,21 @@ class BenchmarkArguments {
   Result<std::vector<std::size_t>> select(std::span<const BenchmarkGroup> groups) const;
 
   // Runs the selected groups, each once and in order (or, with list_only, prints their names to
-  // stdout and runs nothing). `invalid` as select().
+  // stdout and runs nothing). `invalid` as select(); `failed` where the groups ran, and
+  // --benchmark_out has not all of it.
   Status run(std::span<const BenchmarkGroup> groups) const;
 
  private:
   void initialise(bool list) const;
+  std::unique_ptr<benchmark::BenchmarkReporter> make_output(bool& written) const;
 
   std::vector<std::string> passed_on_;  // flags for the library, with their dashes
   std::vector<std::pair<std::string, std::string>> context_;
   std::vector<std::string> counters_;
   std::string filter_, output_;
-  bool csv_ = false, csv_output_ = false;  // on the terminal, in the output file
+  std::string output_format_ = "json";
+  bool csv_ = false;      // on the terminal
+  bool tabular_ = false;  // --benchmark_counters_tabular
   bool list_only_ = false, own_table_ = true;
 };
 

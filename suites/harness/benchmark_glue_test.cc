@@ -163,6 +163,18 @@ TEST_F(BenchmarkGlueTest, TheEnvironmentDoesNotChangeWhatRuns) {
   EXPECT_EQ(log_.size(), 3);
 }
 
+TEST_F(BenchmarkGlueTest, AnOutputThatIsCutShortIsAnErrorOnceAllHasRun) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  for (const std::string format : {"json", "csv", "console"}) {
+    log_.clear();
+    const Status status =
+        parsed({"--benchmark_out=/dev/full", "--benchmark_out_format=" + format}).run(groups_);
+    EXPECT_EQ(status.code, Code::failed) << format;
+    EXPECT_THAT(status.text, HasSubstr("/dev/full cannot be written in full"));
+    EXPECT_EQ(log_.size(), 3u);
+  }
+}
+
 TEST_F(BenchmarkGlueTest, WrongFlagsAreASentence) {
   const auto said = [](const std::string& word) {
     const auto arguments = BenchmarkArguments::parse(Words{word});

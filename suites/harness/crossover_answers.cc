@@ -91,7 +91,12 @@ Answer answer(const Series& series, std::string_view question, double margin) {
   made.basis = series.basis;
   made.context_tokens =
       crossover_of(series, margin, [](const Speedup& point) { return *point.metric.median; });
-  if (!made.context_tokens) return made;
+  if (!made.context_tokens) {
+    if (!straddles(series.points.back(), margin)) return made;
+    made.context_tokens = static_cast<double>(series.points.back().context);
+    made.verdict = Verdict::inside_interval;  // it may hold there, and has no upper end
+    return made;
+  }
   const auto first = std::ranges::find(series.points, *made.context_tokens, [](const Speedup& p) {
     return static_cast<double>(p.context);
   });

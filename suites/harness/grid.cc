@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -54,6 +55,13 @@ Json case_params(const GridPoint& point, PlanKind plan) {
   Json params = group_params(point);
   params["plan"] = name(plan);
   return params;
+}
+
+bool is_of(const Json& params, const Json& group) {
+  const auto items = group.items();
+  return std::all_of(items.begin(), items.end(), [&](const auto& item) {
+    return params.contains(item.key()) && params[item.key()] == item.value();
+  });
 }
 
 std::string group_name(std::string_view suite, std::string_view model, const GridPoint& point) {

@@ -90,6 +90,9 @@ Json grid_json(const Grid& grid);
 Json group_params(const GridPoint& point);
 Json case_params(const GridPoint& point, PlanKind plan);
 
+// Whether a case of these params is of the group of those.
+bool is_of(const Json& params, const Json& group);
+
 // "ttft/llama-3.1-8b/context:10240/batch:1/kv_dtype:bf16/...", for Google Benchmark.
 std::string group_name(std::string_view suite, std::string_view model, const GridPoint& point);
 

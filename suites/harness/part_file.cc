@@ -24,10 +24,16 @@ Json draws_json(const Case& one) {
   return json;
 }
 
+// The library would cut 0.9 to 0.
+std::size_t whole_number(const Json& json) {
+  if (json.is_number_unsigned()) return json.get<std::size_t>();
+  throw Json::other_error::create(501, json.dump() + " is no whole number", &json);
+}
+
 // Throws Json::exception.
 void add_part(const Json& part, PartCase& to) {
-  to.place.group = part.at("group").get<std::size_t>();
-  to.place.cases = part.at("cases").get<std::size_t>();
+  to.place.group = whole_number(part.at("group"));
+  to.place.cases = whole_number(part.at("cases"));
   const Json draws = part.value("draws", Json::object());
   for (auto& [key, metric] : to.one.metrics) {
     if (draws.contains(key)) metric.draws = draws[key].get<std::vector<double>>();
@@ -46,7 +52,7 @@ Result<PartCase> parse_line(std::string_view line) try {
   if (Status status = check_case(made.one); !status.ok()) return status;
   return made;
 } catch (const Json::exception& error) {
-  return Status{Code::invalid, error.what()};
+  return Status{Code::invalid, reason(error)};
 }
 
 Status parse_header(std::string_view line, const fs::path& file, Part& to) {

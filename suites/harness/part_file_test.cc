@@ -115,6 +115,17 @@ TEST(PartFile, RefusesWhatIsNoPart) {
   EXPECT_THAT(refused(kHeader + line(part_json(bad, {0, 1})) + good), HasSubstr("wider than zero"));
 }
 
+TEST(PartFile, WrongKeysAreToldWithoutTheLibrarysNamesOfErrors) {
+  const std::string good = line(part_json(drawn_case(1), {0, 1}));
+  Json json = part_json(drawn_case(1), {0, 1});
+  json["part"]["group"] = 0.9;
+  EXPECT_THAT(refused(kHeader + line(json) + good),
+              HasSubstr("line 2 is no case of a run: 0.9 is no whole number; remove"));
+  json.erase("part");
+  EXPECT_THAT(refused(kHeader + line(json) + good),
+              HasSubstr("line 2 is no case of a run: key 'part' not found; remove"));
+}
+
 TEST(PartFile, IncompleteAndDoubledGroupsAreDropped) {
   std::string text = kHeader;
   const auto add = [&](std::uint64_t context, Place place) {

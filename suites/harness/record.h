@@ -84,7 +84,7 @@ constexpr std::string_view name(Verdict verdict) {
 struct Answer {
   std::string question;                  // "crossover"
   Json params = Json::object();          // as a case's, and "margin"
-  std::optional<double> context_tokens;  // empty exactly where the verdict is none_in_range
+  std::optional<double> context_tokens;  // one tried; empty exactly where none_in_range
   std::optional<Bounds> ci95;            // of context_tokens
   Verdict verdict = Verdict::none_in_range;
   Basis basis = Basis::measured;

@@ -42,13 +42,13 @@ Metric metric_of(const Json& json) {
 Result<Metric> parse_metric(const Json& json) try {
   return metric_of(json);
 } catch (const Json::exception& error) {
-  return Status{Code::invalid, error.what()};
+  return Status{Code::invalid, reason(error)};
 }
 
 Result<Basis> parse_basis(const Json& json) try {
   return by_name(json, Basis::datasheet);
 } catch (const Json::exception& error) {
-  return Status{Code::invalid, error.what()};
+  return Status{Code::invalid, reason(error)};
 }
 
 Result<Case> parse_case(const Json& json) try {
@@ -63,7 +63,7 @@ Result<Case> parse_case(const Json& json) try {
   }
   return one;
 } catch (const Json::exception& error) {
-  return Status{Code::invalid, error.what()};
+  return Status{Code::invalid, reason(error)};
 }
 
 }  // namespace kvroof

@@ -90,7 +90,7 @@ Found compare_device(const Json& left, const Json& asked) {
 
 Found compare_model(const Json& there, const Json& here) {
   if (Found found = compare("model name", there.at("name"), here.at("name"))) return found;
-  if (Found found = compare("--layers", there.at("layers"), here.at("layers"))) return found;
+  if (Found found = compare("model layers", there.at("layers"), here.at("layers"))) return found;
   return compare("model", there, here);
 }
 
@@ -130,7 +130,7 @@ Status same_run(const Json& left, const Json& asked, const std::string& file) tr
 } catch (const Json::exception& error) {
   return {Code::invalid, fmt::format("cannot resume {}: its header is not whole: {}; move it away, "
                                      "or give another --out",
-                                     file, error.what())};
+                                     file, reason(error))};
 }
 
 }  // namespace kvroof

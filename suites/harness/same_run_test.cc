@@ -39,7 +39,7 @@ TEST(SameRun, NamesWhatDiffersAndBothValues) {
   EXPECT_THAT(said("/tool/version", "9.9"), HasSubstr("kvroof's version is 9.9 there, and "));
   EXPECT_THAT(said("/tool/build/type", "?"), HasSubstr("kvroof's build/type is ? there"));
   EXPECT_THAT(said("/model/name", "big"), HasSubstr("model name is big there, and small here"));
-  EXPECT_THAT(said("/model/layers", 3), HasSubstr("--layers is 3 there, and 2 here"));
+  EXPECT_THAT(said("/model/layers", 3), HasSubstr("model layers is 3 there, and 2 here"));
   EXPECT_THAT(said("/model/hidden", 3), HasSubstr("model hidden is 3 there, and 64 here"));
   EXPECT_THAT(said("/device/spec", "host"),
               HasSubstr("--device is host there, and sim:small here"));

@@ -66,6 +66,7 @@ class Suite {
 struct SuiteKind {
   std::string_view name;   // on the command line, and in its cases
   std::string_view title;  // above its text: "Time to first token"
+  std::string_view about;  // in the command's help: "how long until the first token, by plan"
   std::unique_ptr<Suite> (*make)(SuiteSetup setup);
   std::vector<Answer> (*answers)(std::span<const Case> cases);  // of all its cases of a run
   // What the terminal shows of both, in 80 columns; `cases` are not empty.

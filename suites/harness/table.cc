@@ -105,6 +105,14 @@ std::string milliseconds(double seconds) {
   return shown < 999.5 ? significant(shown) : fmt::format("{:.0f}", shown);
 }
 
+std::string interval_text(const Bounds& bounds, double middle) {
+  const double percent = 100 / std::abs(middle);
+  const double below = (middle - bounds.low) * percent, above = (bounds.high - middle) * percent;
+  if (std::abs(above - below) <= 1)
+    return fmt::format("±{}%", significant(std::max(below, above), 2));
+  return fmt::format("-{:.0f}/+{:.0f}%", below, above);
+}
+
 std::string token_count(std::uint64_t tokens) {
   if (tokens > 0 && tokens % 1024 == 0) return fmt::format("{}k", tokens / 1024);
   return fmt::format("{}", tokens);

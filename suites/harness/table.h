@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "suites/harness/statistics.h"
+
 namespace kvroof {
 
 class Table {
@@ -35,7 +37,9 @@ class Table {
 
 std::string significant(double value, int digits = 3);  // "0.0123", "51.3", "12300"; "-" for NaN
 std::string milliseconds(double seconds);               // "12.3" for 0.0123, "6225" for 6.2251
-std::string token_count(std::uint64_t tokens);          // "10k" for 10240, "1000" for 1000
-std::string byte_count(std::uint64_t bytes);            // "2 MiB", "12.5 GiB", "100 B"
+// Around `middle`: "±3.2%", or "-4/+28%" where the two sides differ by more than a percent of it.
+std::string interval_text(const Bounds& bounds, double middle);
+std::string token_count(std::uint64_t tokens);  // "10k" for 10240, "1000" for 1000
+std::string byte_count(std::uint64_t bytes);    // "2 MiB", "12.5 GiB", "100 B"
 
 }  // namespace kvroof

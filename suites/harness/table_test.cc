@@ -67,5 +67,14 @@ TEST(Counts, AreInTheUnitsOfTheCommandLine) {
   EXPECT_EQ(byte_count(13421772800), "12.5 GiB");
 }
 
+// 23.0 is 4.2 % below 24.0, and 30.8 is 28.3 % above it.
+TEST(IntervalText, GivesBothSidesWhereTheyDiffer) {
+  EXPECT_EQ(interval_text({23.0, 30.8}, 24.0), "-4/+28%");
+  EXPECT_EQ(interval_text({6225, 7179}, 6225), "-0/+15%");
+  EXPECT_EQ(interval_text({90, 110}, 100), "±10%");
+  EXPECT_EQ(interval_text({98, 102.9}, 100), "±2.9%");  // the farther side
+  EXPECT_EQ(interval_text({98, 103.1}, 100), "-2/+3%");
+}
+
 }  // namespace
 }  // namespace kvroof

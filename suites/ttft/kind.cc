@@ -16,6 +16,10 @@ std::unique_ptr<Suite> make(SuiteSetup setup) {
 
 }  // namespace
 
-SuiteKind ttft_kind() { return {"ttft", "Time to first token", make, crossovers, ttft_text}; }
+SuiteKind ttft_kind() {
+  return {
+      "ttft",   "Time to first token", "how long until the first token, by plan", make, crossovers,
+      ttft_text};
+}
 
 }  // namespace kvroof

@@ -54,47 +54,65 @@ const Metric* metric_of(const Group& group, const std::string& plan, std::string
 
 std::string time_text(const Metric* metric) {
   if (!metric) return "-";
-  std::string text = milliseconds(*metric->median);
-  if (metric->ci95) {
-    const double half = relative_half_width(*metric->ci95, *metric->median);
-    const bool wide = metric->samples_enough == false;
-    text += fmt::format(" ±{}%{}", significant(100 * half, 2), wide ? "!" : "");
-  }
-  return text;
+  const std::string text = milliseconds(*metric->median);
+  if (!metric->ci95) return text;
+  const bool wide = metric->samples_enough == false;
+  return text + " " + interval_text(*metric->ci95, *metric->median) + (wide ? "!" : "");
 }
 
 std::string number_text(const Metric* metric, double factor) {
   return metric ? significant(*metric->median * factor) : "-";
 }
 
-// A row a group, with a column for each of `names` in front.
-Table table_of(std::span<const Group> groups, std::span<const std::string> names) {
-  std::vector<Table::Column> columns;
-  for (const std::string& name : names) {
-    columns.push_back({param_title(name), Align::right});
+// A figure of each group.
+struct Figure {
+  const char *title, *plan, *metric;
+  double factor = 1;  // 0: a time
+};
+
+std::string figure_text(const Figure& figure, const Group& group) {
+  const Metric* metric = metric_of(group, figure.plan, figure.metric);
+  return figure.factor == 0 ? time_text(metric) : number_text(metric, figure.factor);
+}
+
+std::vector<Figure> figures_of(std::span<const Group> groups) {
+  std::vector<Figure> figures = {{"recompute ms", "recompute", "ttft", 0},
+                                 {"copy ms", "copy", "ttft", 0},
+                                 {"speedup", "copy", "speedup"}};
+  if (std::ranges::any_of(groups, [](const Group& g) { return g.plans.contains("hybrid"); })) {
+    figures.push_back({"hybrid ms", "hybrid", "ttft", 0});
+    figures.push_back({"gain", "hybrid", "gain_over_pure"});
   }
-  const bool hybrid =
-      std::ranges::any_of(groups, [](const Group& g) { return g.plans.contains("hybrid"); });
-  std::vector<const char*> titles = {"recompute ms", "copy ms", "speedup", "MFU %", "link %"};
-  if (hybrid) titles.insert(titles.begin() + 3, {"hybrid ms", "gain"});
-  for (const char* title : titles) columns.push_back({title, Align::right});
+  figures.push_back({"MFU %", "recompute", "mfu", 100});
+  figures.push_back({"link %", "copy", "link_share", 100});
+  return figures;
+}
+
+// A row a group, with a column for each of `names` in front.
+Table table_of(std::span<const Group> groups, std::span<const std::string> names,
+               std::span<const Figure> figures) {
+  std::vector<Table::Column> columns;
+  for (const std::string& name : names) columns.push_back({param_title(name)});
+  for (const Figure& figure : figures) columns.push_back({figure.title});
   Table table(columns);
-  for (const Group& g : groups) {
+  for (const Group& group : groups) {
     std::vector<std::string> row;
     for (const std::string& name : names)
-      row.push_back(param_text(name, g.params.value(name, Json())));
-    row.push_back(time_text(metric_of(g, "recompute", "ttft")));
-    row.push_back(time_text(metric_of(g, "copy", "ttft")));
-    row.push_back(number_text(metric_of(g, "copy", "speedup"), 1));
-    if (hybrid) {
-      row.push_back(time_text(metric_of(g, "hybrid", "ttft")));
-      row.push_back(number_text(metric_of(g, "hybrid", "gain_over_pure"), 1));
-    }
-    row.push_back(number_text(metric_of(g, "recompute", "mfu"), 100));
-    row.push_back(number_text(metric_of(g, "copy", "link_share"), 100));
+      row.push_back(param_text(name, group.params.value(name, Json())));
+    for (const Figure& figure : figures) row.push_back(figure_text(figure, group));
     table.add_row(std::move(row));
   }
   return table;
+}
+
+// As many tables below each other as it takes to keep each narrow enough.
+std::string tables_text(std::span<const Group> groups, std::span<const std::string> names,
+                        std::span<const Figure> figures) {
+  std::size_t shown = figures.size();
+  while (shown > 1 && table_of(groups, names, figures.first(shown)).width() > kColumns) --shown;
+  const std::string text = table_of(groups, names, figures.first(shown)).text();
+  if (shown == figures.size()) return text;
+  return text + '\n' + tables_text(groups, names, figures.subspan(shown));
 }
 
 // "batch 4, layout block_first": what a section's groups share.
@@ -111,36 +129,37 @@ std::string heading(const Group& group, std::span<const std::string> names) {
 // context.
 std::string table_text(const std::vector<Group>& groups) {
   const std::vector<std::string> names = varying(groups);
-  const Table whole = table_of(groups, names);
+  const std::vector<Figure> figures = figures_of(groups);
+  const Table whole = table_of(groups, names, figures);
   if (whole.width() <= kColumns) return whole.text();
-  const auto others = std::span(names).subspan(1);
+  const auto context = std::span(names).first(1), others = std::span(names).subspan(1);
   std::string text;
   for (std::size_t begin = 0, end = 0; begin < groups.size(); begin = end) {
     const std::string shared = heading(groups[begin], others);
     while (end < groups.size() && heading(groups[end], others) == shared) ++end;
-    text += '\n' + wrap(shared) + '\n';
-    text +=
-        table_of(std::span(groups).subspan(begin, end - begin), std::span(names).first(1)).text();
+    if (!shared.empty()) text += '\n' + wrap(shared) + '\n';
+    text += tables_text(std::span(groups).subspan(begin, end - begin), context, figures);
   }
   return text;
 }
 
 std::string answer_text(const Answer& answer) {
   const double margin = answer.params.at("margin").get<double>();
-  const std::string from =
-      answer.context_tokens ? token_count(static_cast<std::uint64_t>(*answer.context_tokens)) : "";
-  switch (answer.verdict) {
-    case Verdict::none_in_range:
-      return fmt::format("at no context tried up to the longest is copying {}x faster", margin);
-    case Verdict::below_smallest:
-      return fmt::format("copying is at least {}x faster at every context tried ({} up)", margin,
-                         from);
-    case Verdict::inside_interval:
-      return fmt::format("{}x: the crossover lies inside the interval at {}", margin, from);
-    case Verdict::found:
-      break;
+  const auto tokens = [](double count) { return token_count(static_cast<std::uint64_t>(count)); };
+  if (!answer.context_tokens) {
+    return fmt::format("at no context tried up to the longest is copying {}x faster", margin);
   }
-  return fmt::format("copying is at least {}x faster from {} tokens up", margin, from);
+  const std::string from = tokens(*answer.context_tokens);
+  std::string text = fmt::format("copying is at least {}x faster from {} tokens up", margin, from);
+  if (answer.verdict == Verdict::below_smallest) {
+    text =
+        fmt::format("copying is at least {}x faster at every context tried ({} up)", margin, from);
+  } else if (answer.verdict == Verdict::inside_interval) {
+    text = fmt::format("{}x: the crossover lies inside the interval at {}", margin, from);
+  }
+  if (!answer.ci95) return text;
+  return text +
+         fmt::format(" (95 %: {} to {})", tokens(answer.ci95->low), tokens(answer.ci95->high));
 }
 
 std::string_view kind_of(Basis basis) {
@@ -153,7 +172,7 @@ std::string answers_text(std::span<const Answer> answers) {
   }
   std::string text;
   for (const Answer& answer : answers) {
-    text += fmt::format("{}: {}\n", kind_of(answer.basis), answer_text(answer));
+    text += wrap(fmt::format("{}: {}", kind_of(answer.basis), answer_text(answer))) + '\n';
   }
   return text;
 }

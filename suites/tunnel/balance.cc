@@ -138,15 +138,16 @@ Result<Balance> parse_balance(const Json& json) try {
   balance.link = rate_option(balance.link_rate);
   return balance;
 } catch (const Json::exception& error) {
-  return Status{Code::invalid, error.what()};
+  return Status{Code::invalid, reason(error)};
 }
 
 std::string text(const Balance& b) {
-  const auto width = b.prefill.ci95 ? relative_half_width(*b.prefill.ci95, *b.prefill.median) : 1;
+  const auto& ci95 = b.prefill.ci95;
   return fmt::format(
-      "link paced to {}, for all contexts: its own prefill of {} tokens ({} ms ±{}%{}) then "
+      "link paced to {}, for all contexts: its own prefill of {} tokens ({} ms {}{}) then "
       "takes {} times their link time, as {} at {} on {}",
-      b.link, kBalancedContext, milliseconds(*b.prefill.median), significant(100 * width, 2),
+      b.link, kBalancedContext, milliseconds(*b.prefill.median),
+      ci95 ? interval_text(*ci95, *b.prefill.median) : "no interval",
       b.prefill.samples_enough == true ? "" : "!", significant(b.pi), kTunnelReference,
       kTunnelScale * kBalancedContext, b.machine);
 }

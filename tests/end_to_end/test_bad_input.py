@@ -6,9 +6,11 @@ from __future__ import annotations
 import json
 import os
 import resource
+import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import KVROOF
 
 RUN = ["run", "ttft", "--out", "out.json"]
 SIM = ["--device", "sim:h100-sxm"]
@@ -88,6 +90,8 @@ def test_tensor_parallel_sizes(refused, tmp_path: Path, ranks: str, words: str) 
         ("--grid", "huge"),
         ("--seed", "-1"),
         ("--seed", "18446744073709551616"),
+        ("--draws", "19"),
+        ("--draws", "-1"),
         ("--layers", "33"),
         ("--layers", "none"),
     ],
@@ -102,6 +106,23 @@ def test_a_wind_tunnel_sets_its_link_itself(refused) -> None:
     words = [*RUN, "--device", "host:balance=h100-sxm", "--model", "tunnel-512"]
     assert "--link" in refused(2, *words, "--link", "5GB/s")
     assert "--kv-dtype" in refused(2, *words, "--kv-dtype", "f32,bf16")
+    assert "--tp: host:balance=h100-sxm imitates one device" in refused(2, *words, "--tp", "2")
+
+
+def test_a_wind_tunnel_takes_the_catalogues_model(refused, tmp_path: Path) -> None:
+    folder = tmp_path / "tunnel-512"
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config()))
+    words = [*RUN, "--device", "host:balance=h100-sxm", "--model", "tunnel-512/config.json"]
+    sentence = refused(2, *words)
+    assert "the catalogue's tunnel-512 alone, not with tunnel-512/config.json" in sentence
+
+
+@pytest.mark.parametrize("device", ["host:link=5GB/s", "sim:h100-sxm,link=pcie4x16"])
+def test_a_link_is_set_once(refused, tmp_path: Path, device: str) -> None:
+    sentence = refused(2, *RUN, *LLAMA, "--device", device, "--link", "native,1GB/s")
+    assert f"--device {device} sets the link itself; leave out --link 1GB/s" in sentence
+    assert not list(tmp_path.iterdir())
 
 
 def test_unknown_words(refused) -> None:
@@ -174,6 +195,39 @@ def test_outputs_that_cannot_be_written(refused, tmp_path: Path) -> None:
     for other in ("out.json", "./out.json.part"):
         assert "--benchmark_out" in refused(2, *good, "out.json", "--", f"--benchmark_out={other}")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["models"],
+        ["devices", "--json"],
+        ["run", "--help"],
+        ["run", "ttft", *SIM, *LLAMA, "--plan-only"],
+        [*RUN, *SIM, *LLAMA, "--context", "1k"],
+    ],
+)
+def test_a_terminal_that_takes_nothing_is_an_error(tmp_path: Path, words: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [str(KVROOF), *words],
+            cwd=tmp_path,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "kvroof: standard output cannot be written in full"
+    if "--out" in words:  # the record does not depend on it
+        assert json.loads((tmp_path / "out.json").read_text())["complete"]
+
+
+def test_a_benchmark_output_that_is_cut_short_is_an_error(run, tmp_path: Path) -> None:
+    done = run(*RUN, *SIM, *LLAMA, "--context", "1k", "--", "--benchmark_out=/dev/full")
+    assert done.returncode == 2
+    assert "--benchmark_out: /dev/full cannot be written in full" in done.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["complete"]
 
 
 def test_a_full_disk_keeps_the_earlier_result(run, tmp_path: Path) -> None:

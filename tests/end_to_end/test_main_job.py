@@ -120,7 +120,7 @@ def test_benchmark_flags(run, tmp_path: Path) -> None:
 
 def test_google_benchmark_output(run, tmp_path: Path) -> None:
     """What its users read: context, names, times, counters, and why something is not there."""
-    words = [*SIM, "--context", "128,1k,200k", "--plan", "recompute,copy,hybrid", "--draws", "5"]
+    words = [*SIM, "--context", "128,1k,200k", "--plan", "recompute,copy,hybrid", "--draws", "20"]
     done = run(*words, "--", "--benchmark_out=gb.json", "--benchmark_format=json")
     assert done.returncode == 0, done.stderr
     written = json.loads((tmp_path / "gb.json").read_text())
@@ -201,7 +201,7 @@ def test_fewer_layers_scale_to_the_whole_model(
 ) -> None:
     """What does not grow with layers, a serving cost too, must not be multiplied by them."""
     words = ["run", "ttft", "--device", "sim:h100-sxm", "--model", model, "--out", "o.json"]
-    words += ["--context", context, "--layout", layout, "--serving-cost", "vllm", "--draws", "5"]
+    words += ["--context", context, "--layout", layout, "--serving-cost", "vllm", "--draws", "20"]
     assert run(*words).returncode == 0
     whole = load(tmp_path / "o.json")
     done = run(*words, "--layers", layers, "--plan", "recompute,copy,hybrid")
@@ -262,9 +262,16 @@ def test_models_and_devices_as_json(run) -> None:
     assert llama["kv_bytes_per_token"] == 131072
     assert llama["kv_bytes_per_token_growing"] == 131072
     assert round(llama["params_active_body"] / 1e6) == 6979
-    states = {a["adapter"]: a["state"] for a in json.loads(run("devices", "--json").stdout)}
+    adapters = json.loads(run("devices", "--json").stdout)
+    states = {a["adapter"]: a["state"] for a in adapters}
     assert states["host"] == states["sim"] == "ready"
     assert states["cuda"] == "unavailable"
+    specs = [d["spec"] for a in adapters for d in a["devices"]]
+    assert specs[0] == "host"
+    assert "sim:a100-pcie-80gb" in specs
+    text = run("devices").stdout
+    assert all(f"       {spec}: " in text for spec in specs)
+    assert text.count("NUMA") == 1
 
 
 def test_devices_say_what_bf16_cases_say(run, tmp_path: Path) -> None:

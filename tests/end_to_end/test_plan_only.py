@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 MODEL = ["run", "ttft", "--device", "sim:h100-sxm", "--model"]
-GRID = ["--context", "128,1000,20k,200k", "--batch", "1,2", "--copy", "dma,batch", "--draws", "2"]
+GRID = ["--context", "128,1000,20k,200k", "--batch", "1,2", "--copy", "dma,batch", "--draws", "20"]
 SKIPPED_HALF = ["--plan", "recompute,copy,hybrid"]
 
 
@@ -50,7 +50,7 @@ def test_the_plan_is_what_the_run_does(run, tmp_path: Path, model: str) -> None:
 def test_text_fits_a_terminal_and_nothing_is_written(run, tmp_path: Path, words) -> None:
     done = run(*words, "--plan-only")
     assert done.returncode == 0, done.stderr
-    assert "nothing is run" in done.stdout
+    assert "no case is run" in done.stdout
     assert max(len(line) for line in done.stdout.splitlines()) <= 80
     assert not list(tmp_path.iterdir())
 
@@ -69,7 +69,21 @@ def test_measured_roofs_are_told_from_stated_ones(run) -> None:
     assert "stated peaks" in run(*MODEL, "llama-3.1-8b", "--plan-only").stdout
 
 
+def test_where_nothing_would_run_there_is_no_time(run) -> None:
+    said = run(*MODEL, "llama-3.1-8b", "--context", "200k", "--plan-only").stdout
+    assert "No case would run." in said
+    assert "Wall time" not in said
+
+
 def test_flags_that_do_not_go_together(refused) -> None:
     words = [*MODEL, "llama-3.1-8b", "--out", "out.json"]
     assert "--plan-only" in refused(2, *words, "--plan-only", "--resume")
     assert "--json" in refused(2, *words, "--json")
+
+
+def test_weights_that_are_quantised_elsewhere_are_told(run, tmp_path: Path) -> None:
+    told = "Weights and activations are bf16 here; the config's quantization_config (fp8) is not"
+    words = [*MODEL, "deepseek-v3", "--tp", "8", "--context", "1k", "--draws", "0"]
+    assert told in run(*words, "--plan-only").stdout
+    assert told in run(*words, "--out", "out.json").stdout
+    assert "quantization_config" not in run(*MODEL, "llama-3.1-8b", "--plan-only").stdout

@@ -158,7 +158,7 @@ def test_a_case_cut_off_from_its_group_is_run_again(run, tmp_path: Path) -> None
         (["--plan", "copy"], "--plan is recompute,copy there, and copy here"),
         (["--serving-cost", "vllm"], "--serving-cost is none there, and vllm here"),
         (["--model", "qwen3-8b"], "model name is llama-3.1-8b there, and qwen3-8b here"),
-        (["--layers", "4"], "--layers is 32 there, and 4 here"),
+        (["--layers", "4"], "model layers is 32 there, and 4 here"),
         (["--device", "sim:mi300x"], "--device is sim:h100-sxm there, and sim:mi300x here"),
         (["--device", "host"], "--device is sim:h100-sxm there, and host here"),
         (["--seed", "2"], "--seed is 1 there, and 2 here"),
@@ -191,7 +191,7 @@ def test_another_geometry_is_refused(refused, run, tmp_path: Path) -> None:
     config = tmp_path / "config.json"
     config.write_text(json.dumps(keys))
     words = ["run", "ttft", "--device", "sim:h100-sxm", "--model", "config.json"]
-    words += ["--context", "1k", "--draws", "2", "--out", "out.json"]
+    words += ["--context", "1k", "--draws", "20", "--out", "out.json"]
     assert run(*words).returncode == 0
     assert "nothing is run" in run(*words, "--resume").stdout
     for changed, said in (
@@ -233,6 +233,39 @@ def test_a_wind_tunnel_keeps_its_balance(run, tmp_path: Path) -> None:
     assert "nothing is run" in run(*words, "--resume").stdout
 
 
+def without_plan(case: dict) -> None:
+    del case["params"]["plan"]
+
+
+def too_few_draws(case: dict) -> None:
+    case["part"]["draws"]["ttft"].pop()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda c: c["params"].update(context_tokens=77), "a case of context 77 where 1k is"),
+        (lambda c: c["params"].update(plan="hybrid"), "no case of plan recompute, or several"),
+        (without_plan, "no case of plan recompute, or several"),
+        (too_few_draws, "19 draws of ttft where 20 are expected"),
+        (lambda c: c["part"].update(group=0.9), "0.9 is no whole number"),
+        (lambda c: c["metrics"].update(ttft=3), "line 2 is no case of a run"),
+    ],
+)
+def test_cases_of_no_group_are_refused(refused, run, tmp_path: Path, change, said: str) -> None:
+    part = interrupted(run, tmp_path, 5)
+    header, first, *rest = part.read_text().split("\n")
+    case = json.loads(first)
+    change(case)
+    part.write_text("\n".join([header, json.dumps(case), *rest]))
+    before = part.read_text()
+    sentence = refused(2, *SMALL, "--resume")
+    assert said in sentence
+    assert "out.json.part" in sentence
+    assert "json.exception" not in sentence
+    assert part.read_text() == before
+
+
 def test_parts_that_are_none_are_refused(refused, tmp_path: Path) -> None:
     part = tmp_path / "out.json.part"
     part.write_text("precious\n")
@@ -257,6 +290,9 @@ def test_a_finished_file_of_another_grid_is_kept(refused, run, tmp_path: Path) -
     assert "--seed is 1 there" in refused(2, *SMALL, "--seed", "2", "--resume")
     (tmp_path / "out.json").write_text("precious")
     assert "out.json: is not JSON" in refused(2, *SMALL, "--resume")
+    (tmp_path / "out.json").write_text(before.replace('"cases"', '"caskets"'))
+    sentence = refused(2, *SMALL, "--resume")
+    assert "cannot resume out.json: key 'cases' not found" in sentence
     (tmp_path / "out.json").write_text(before)
     assert run(*SMALL, "--resume").returncode == 0
 
