@@ -44,7 +44,11 @@ Basis basis_of(const DeviceInfo& device, std::span<const Case> cases) {
 }
 
 // Shares above a ceiling: whichever of the two figures is wrong, the reader must hear of it.
-std::string above_ceiling_text(std::span<const Case> cases) {
+std::string above_ceiling_text(std::span<const Case> cases, bool virtual_time) {
+  const std::string_view why = virtual_time
+                                   ? "the rate or the peak is wrong"
+                                   : "one of them was measured while other work ran; run again on "
+                                     "a quiet machine";
   constexpr std::pair<const char*, const char*> kShares[] = {{"mfu", "compute peak"},
                                                              {"link_share", "link's peak"}};
   std::string text;
@@ -55,8 +59,8 @@ std::string above_ceiling_text(std::span<const Case> cases) {
       if (share) most = std::max(most, *share->median);
     }
     if (most <= kAboveCeiling) continue;
-    text += wrap(fmt::format("Warning: {} {}% of the {}: the rate or the peak is wrong.", metric,
-                             significant(100 * most), ceiling)) +
+    text += wrap(fmt::format("Warning: {} {}% of the {}: {}.", metric, significant(100 * most),
+                             ceiling, why)) +
             '\n';
   }
   return text;
@@ -146,7 +150,8 @@ std::string result_text(const ResultHeading& heading, const SuiteKind& suite,
   std::string text = heading_text(heading, suite.title, cases);
   if (cases.empty()) return text + "No case was run.\n";
   text += suite.text(cases, answers);
-  return text + not_ok_text(cases) + wide_text(cases) + above_ceiling_text(cases);
+  return text + not_ok_text(cases) + wide_text(cases) +
+         above_ceiling_text(cases, heading.device.virtual_time);
 }
 
 }  // namespace kvroof

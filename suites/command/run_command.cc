@@ -22,6 +22,7 @@
 #include "suites/harness/provenance.h"
 #include "suites/harness/record_writer.h"
 #include "suites/harness/wall_clock.h"
+#include "suites/harness/wrap.h"
 
 namespace kvroof {
 namespace {
@@ -52,6 +53,8 @@ int finish(const Job& job, const Runner& runner, RecordWriter& writer, const Run
                            [&](const Case& one) { return one.suite == suite->name; });
       fmt::print("{}", result_text(heading, *suite, own, suite->answers(own)));
     }
+    const std::string drift = job.balance ? drift_text(*job.balance, cases) : "";
+    if (!drift.empty()) fmt::print("{}\n", wrap(drift));
     fmt::print("Result file: {}\n", options.out);
   }
   return exit_code(cases);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "backends/registry/device_spec.h"
@@ -22,6 +23,9 @@ namespace {
 constexpr double kHalfWidth = 0.02;
 constexpr std::uint32_t kMinSamples = 7, kMaxSamples = 60;
 constexpr double kMaxSeconds = 10;
+
+// More than the tunnel's own agreement with its machine allows for would be told as an error of it.
+constexpr double kMostDrift = 0.1;
 
 // The copy case of the reference model, or why there is none.
 Result<Case> simulate(Device& machine, std::uint64_t seed) {
@@ -150,6 +154,23 @@ std::string text(const Balance& b) {
       ci95 ? interval_text(*ci95, *b.prefill.median) : "no interval",
       b.prefill.samples_enough == true ? "" : "!", significant(b.pi), kTunnelReference,
       kTunnelScale * kBalancedContext, b.machine);
+}
+
+std::string drift_text(const Balance& balance, std::span<const Case> cases) {
+  for (const Case& one : cases) {
+    const Metric* ttft = find_metric(one, "ttft");
+    if (!ttft || one.params.value("plan", "") != name(PlanKind::recompute) ||
+        one.params.value("context_tokens", std::uint64_t{0}) != kBalancedContext) {
+      continue;
+    }
+    const double drift = *ttft->median / *balance.prefill.median - 1;
+    if (std::abs(drift) <= kMostDrift) return {};
+    return fmt::format(
+        "Warning: the prefill of {} tokens took {} ms here and {} ms when the link's rate was set "
+        "from it: the rate does not fit. Run again on a quiet machine.",
+        kBalancedContext, milliseconds(*ttft->median), milliseconds(*balance.prefill.median));
+  }
+  return {};
 }
 
 }  // namespace kvroof

@@ -3,6 +3,7 @@
 // stand to each other as they do for a large model on a simulated machine.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "backends/api/device.h"
@@ -44,5 +45,9 @@ Result<Balance> parse_balance(const Json& json);
 
 // One sentence for people.
 std::string text(const Balance& balance);
+
+// Says where the run's own prefill of kBalancedContext tokens took another time than when the rate
+// was set from it, so that the rate does not fit; empty where it does, or did not run.
+std::string drift_text(const Balance& balance, std::span<const Case> cases);
 
 }  // namespace kvroof

@@ -65,6 +65,23 @@ TEST(Balance, ComesBackFromARecord) {
   EXPECT_FALSE(parse_balance(Json::object()).ok());
 }
 
+TEST(Balance, APrefillThatTookAnotherTimeThanWhenTheRateWasSetIsTold) {
+  Balance balance;
+  balance.prefill.median = 0.100;
+  Case one;
+  one.params = {{"plan", "recompute"}, {"context_tokens", kBalancedContext}};
+  one.metrics.emplace_back("ttft", Metric{});
+  const auto told = [&](double seconds) {
+    one.metrics.front().second.median = seconds;
+    return drift_text(balance, {&one, 1});
+  };
+  EXPECT_EQ(told(0.109), "");
+  EXPECT_THAT(told(0.111), HasSubstr("took 111 ms here and 100 ms when"));
+  EXPECT_NE(told(0.089), "");
+  one.params["context_tokens"] = 128;
+  EXPECT_EQ(told(0.200), "");
+}
+
 TEST(Balance, AFasterMachineHasALowerPiAndTheHostASlowerLink) {
   const auto large = machine(80e9), faster = machine(80e9, 200e12), host = machine(1e9);
   const auto slow = balance(*large, *host), fast = balance(*faster, *host);
