@@ -15,18 +15,20 @@ FENCE = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def commands(text: str) -> list[list[str]]:
-    """kvroof's command lines in the document's `sh` blocks, without the path of the binary."""
+    """kvroof's command lines in the document's `sh` blocks, without variables and binary."""
     found = []
     for block in FENCE.findall(text):
         for line in block.replace("\\\n", " ").splitlines():
             words = shlex.split(line, comments=True)
+            while words and re.fullmatch(r"[A-Z_]+=\S*", words[0]):
+                words.pop(0)
             if words and Path(words[0]).name == "kvroof":
                 found.append(words[1:])
     return found
 
 
 def test_commands_are_found() -> None:
-    text = "```sh\nbuild/kvroof run a \\\n  --b c  # why\nls\n```\n```\nkvroof no\n```\n"
+    text = "```sh\nA_B=1 build/kvroof run a \\\n  --b c  # why\nls\n```\n```\nkvroof no\n```\n"
     assert commands(text) == [["run", "a", "--b", "c"]]
     assert commands((SOURCE / "README.md").read_text())
 

@@ -84,6 +84,6 @@ def test_flags_that_do_not_go_together(refused) -> None:
 def test_weights_that_are_quantised_elsewhere_are_told(run, tmp_path: Path) -> None:
     told = "Weights and activations are bf16 here; the config's quantization_config (fp8) is not"
     words = [*MODEL, "deepseek-v3", "--tp", "8", "--context", "1k", "--draws", "0"]
-    assert told in run(*words, "--plan-only").stdout
-    assert told in run(*words, "--out", "out.json").stdout
+    for more in (["--plan-only"], ["--out", "out.json"]):
+        assert told in " ".join(run(*words, *more).stdout.split())
     assert "quantization_config" not in run(*MODEL, "llama-3.1-8b", "--plan-only").stdout

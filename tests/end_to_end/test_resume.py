@@ -292,7 +292,7 @@ def test_a_finished_file_of_another_grid_is_kept(refused, run, tmp_path: Path) -
     assert "out.json: is not JSON" in refused(2, *SMALL, "--resume")
     (tmp_path / "out.json").write_text(before.replace('"cases"', '"caskets"'))
     sentence = refused(2, *SMALL, "--resume")
-    assert "cannot resume out.json: key 'cases' not found" in sentence
+    assert "cannot resume out.json: is no whole kvroof record" in sentence
     (tmp_path / "out.json").write_text(before)
     assert run(*SMALL, "--resume").returncode == 0
 
