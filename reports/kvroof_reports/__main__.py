@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from kvroof_reports.load import load_record
+from kvroof_reports.load import load_records
 from kvroof_reports.node import InputError
 
 _EXAMPLE = """example:
@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0 is done, 2 is bad input."""
     options = _parser().parse_args(arguments)
     try:
-        records = [load_record(path) for path in options.files]
+        records = load_records(options.files)
         # Figures need matplotlib; bad input is told without it.
         from kvroof_reports.report import build
         from kvroof_reports.write import write

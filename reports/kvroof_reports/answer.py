@@ -157,6 +157,7 @@ def _basis(series: Series) -> str:
         )
     if not series.record.complete:
         parts.append("The run was not completed.")
+    parts.append(f"Record: {series.record.file}.")
     return " ".join(part for part in parts if part)
 
 

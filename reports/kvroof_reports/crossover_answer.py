@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from kvroof_reports import parameters
 from kvroof_reports.answer import Answer
+from kvroof_reports.parameters import common, subject
 from kvroof_reports.rows import Record
 from kvroof_reports.setting import copies, names_of, words
 from kvroof_reports.text import aside, join, standing, tokens
@@ -11,9 +13,12 @@ from kvroof_reports.text import aside, join, standing, tokens
 
 def answer(record: Record) -> Answer:
     """Answer the question of a record that holds no series over context alone."""
+    shared = common(case.params for case in record.cases)
+    said = parameters.words(shared)
+    extra = f" With {said}." if said else ""
     question = (
-        f"Is it cheaper to copy KV of {record.model_name} from host memory or to recompute it on "
-        f"{record.device_name} ({aside(str(record.device['basis']))})?"
+        f"Is it cheaper to copy KV of {subject(record, shared)} from host memory or to recompute "
+        f"it on {record.device_title} ({aside(str(record.device['basis']))})?{extra}"
     )
     return Answer(question, verdict(record), _basis(record))
 
@@ -56,11 +61,12 @@ def _basis(record: Record) -> str:
     found = record.crossovers
     word = standing(found[0].basis if found else str(record.device["basis"]))
     missed = sum(case.outcome != "ok" for case in record.cases)
-    parts = [f"{word[0].upper()}{word[1:]}; {record.path.name}."]
+    parts = [f"{word[0].upper()}{word[1:]}."]
     if missed:
         parts.append(
             f"{missed} of {len(record.cases)} cases have no result; the reasons are below."
         )
     if not record.complete:
         parts.append("The run was not completed.")
+    parts.append(f"Record: {record.file}.")
     return " ".join(parts)

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,7 @@ def load_record(path: Path) -> Record:
     device["basis"].one_of(BASES)
     return Record(
         path=path,
+        file=path.name,
         tool=root["tool"].object(),
         argv=tuple(word.text() for word in root["argv"].elements()),
         started=root["started"].text(),
@@ -66,6 +69,16 @@ def load_record(path: Path) -> Record:
         crossovers=_crossovers(root, "crossover"),
         closed_forms=_crossovers(root, "crossover_closed_form"),
     )
+
+
+def load_records(paths: Sequence[Path]) -> list[Record]:
+    """Read result files; those of the same name are told apart by their whole paths."""
+    records = [load_record(path) for path in paths]
+    names = [record.file for record in records]
+    return [
+        replace(record, file=str(record.path)) if names.count(record.file) > 1 else record
+        for record in records
+    ]
 
 
 def _crossovers(root: Node, question: str) -> tuple[Crossover, ...]:

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator
 
 from kvroof_reports import style
+from kvroof_reports.parameters import common, named
 from kvroof_reports.rows import Crossover, Record
 from kvroof_reports.setting import Setting, copies, label, names_of, setting_of, value_of
 from kvroof_reports.text import standing
@@ -43,11 +44,14 @@ def draw(record: Record) -> Figure:
     panels[0].invert_yaxis()
     for margin, colour in style.MARGIN_COLOURS.items():
         panels[0].plot([], [], "o", color=colour, label=f"at least {margin:g}x faster")
+    shared = common(case.params for case in record.cases)
     style.legend_at_foot(figure, panels[:1], columns=3)
     figure.suptitle(
-        f"{record.model_name} on {record.device_name}, {standing(found[0].basis)}",
+        f"From which context on copying is faster, {named(record, shared)}\n"
+        f"on {record.device_title}, {standing(found[0].basis)}, {record.file}",
         ha="left",
         x=0.02,
+        fontsize=11,
     )
     return figure
 

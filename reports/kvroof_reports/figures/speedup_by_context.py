@@ -30,10 +30,7 @@ def draw(series: Series, published: Published | None = None) -> Figure:
         _draw_published(axes, published, [context for context, _ in rows])
     style.factor_axis(axes)
     style.context_axis(axes, [p.context for p in series.points])
-    what = f"{series.subject}, {series.label}" if series.label else series.subject
-    style.title(
-        axes, f"Copy over recompute, {what}", f"on {series.device}, {standing(series.basis)}"
-    )
+    style.title(axes, f"Copy over recompute, {series.named}", f"on {series.where}")
     style.legend_below(axes)
     return figure
 

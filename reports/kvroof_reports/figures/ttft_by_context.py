@@ -32,8 +32,7 @@ def draw(series: Series, published: Published | None = None) -> Figure:
         _draw_published(axes, series, published)
     style.seconds_axis(axes)
     style.context_axis(axes, [p.context for p in series.points])
-    what = f"{series.subject}, {series.label}" if series.label else series.subject
-    style.title(axes, f"TTFT of {what}", f"on {series.device}, {standing(series.basis)}")
+    style.title(axes, f"TTFT of {series.named}", f"on {series.where}")
     style.legend_below(axes)
     return figure
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from kvroof_reports.crossover_answer import verdict
 from kvroof_reports.document import Cell, Section, Table, cells, picture
 from kvroof_reports.figures import crossover_by_batch_and_link
+from kvroof_reports.parameters import common, named
 from kvroof_reports.rows import Case, Crossover, Record
 from kvroof_reports.sections.words import caption
 from kvroof_reports.setting import Setting, copies, names_of, setting_of
-from kvroof_reports.text import digits, tokens
+from kvroof_reports.text import digits, standing, tokens
 
 
 def sections(records: Sequence[Record]) -> Iterator[Section]:
@@ -19,11 +20,12 @@ def sections(records: Sequence[Record]) -> Iterator[Section]:
     for i, record in enumerate(records):
         if not record.closed_forms:
             continue
+        name = f"{named(record, common(c.params for c in record.cases))} on {record.device_title}"
         drawn = picture(
             f"crossover-{i + 1}",
             crossover_by_batch_and_link.draw(record),
-            f"From which context on copying is faster, {record.model_name} on "
-            f"{record.device_name}. {verdict(record)}",
+            f"From which context on copying is faster, {name}, "
+            f"{standing(record.crossovers[0].basis)}. {verdict(record)}",
             caption(crossover_by_batch_and_link.__doc__),
         )
         said = (
@@ -31,8 +33,10 @@ def sections(records: Sequence[Record]) -> Iterator[Section]:
             "the machine does while its link moves a byte; their quotient Pi is the speedup if "
             "nothing but the two roofs counted."
         )
-        title = f"Crossover of {record.model_name} on {record.device_name}, {record.path.name}"
-        yield Section(title, (said, _closed_form(record), drawn, _answers(record)))
+        yield Section(
+            f"Crossover of {name}, {record.file}",
+            (said, _closed_form(record), drawn, _answers(record)),
+        )
 
 
 def _closed_form(record: Record) -> Table:
