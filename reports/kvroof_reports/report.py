@@ -29,8 +29,10 @@ _HOW = (
     "Measured figures are medians of repeated runs on the machine named below, with bootstrap 95 % "
     "intervals. Modelled figures are one run of the same engine on a virtual clock that prices "
     "each operation and copy from the device's profile; a deterministic run repeats exactly, so "
-    "where no parameter was drawn between its low and high there is no interval. No modelled "
-    "device has run here.",
+    "where no parameter was drawn between its low and high there is no interval. A modelled figure "
+    "is the run with the profile's nominal values, not the middle of the draws: derates, 1 there, "
+    "can only lengthen, so where they have a range the figure lies near the fast end of its "
+    "interval. No modelled device has run here.",
     "A figure's basis is the weakest of its inputs: measured, emulated (real clock, an imposed "
     "limit), calibrated (parameters fitted to a measured run), published (others' measurements), "
     "datasheet (peaks times a stated efficiency). Anything scaled from some layers to all of "

@@ -109,6 +109,16 @@ class TwoRunsTest(Reporting):
         self.assertIn("Modelled (basis: published); no interval.", head)
         self.assertIn("Measured; in brackets the 95 % interval (bootstrap).", head)
 
+    def test_only_what_was_repeated_is_called_a_median(self) -> None:
+        captions = re.findall(r"<caption>(M.*?)</caption>", self.html())
+        self.assertEqual(
+            [caption.split(":")[0] for caption in captions],
+            ["Modelled", "Measured on a real clock"],
+        )
+        self.assertIn("the nominal run", captions[0])
+        self.assertNotIn("median", captions[0])
+        self.assertIn("medians", captions[1])
+
     def test_says_modelled_wherever_the_modelled_device_is_titled(self) -> None:
         titles = re.findall(r"<h2>(.*?)</h2>", self.html())
         named = [t for t in titles if "h100-sxm" in t]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speedup of copy over recompute against context, both axes logarithmic.
 
-Above the line at 1x copying wins. Bars and bands are 95 % intervals, where there are any.
+Above the line at 1x copying wins. Bars and bands are 95 % intervals, where there are any. A
+modelled line is the run with the profile's nominal values, not the middle of its band.
 
 The grey band is the published range of speedups; open marks are the published points, with bars as
 far as the readings of the published chart allow.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time to first token against context, one line a plan, both axes logarithmic.
 
-Bars and bands are 95 % intervals, where there are any.
+Bars and bands are 95 % intervals, where there are any. A measured line joins medians; a modelled
+one is the run with the profile's nominal values, near the fast end of its band where derates, which
+can only lengthen, have a range.
 
 Open marks are published measurements of the same model and device; their bars reach from the lower
 to the higher reading of the published chart.

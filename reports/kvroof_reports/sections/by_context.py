@@ -92,12 +92,25 @@ def _case_table(series: Series) -> Table:
     """One row a context: each figure with its interval, or with the word that there is none."""
     columns = _present(series, _COLUMNS)
     return Table(
-        "Medians, with the 95 % interval below each. MFU: share of the compute peak; link share: "
-        "share of the host link's peak.",
+        f"{_what_figures_are(series)} MFU: share of the compute peak; link share: share of the "
+        "host link's peak.",
         ("context, tokens", *(column[0] for column in columns), "basis"),
         tuple((*_row(point, columns), _bases(point)) for point in series.points),
         frozenset({len(columns) + 1}),
     )
+
+
+def _what_figures_are(series: Series) -> str:
+    """Return how a figure of the series came about: it is a median only where runs repeat."""
+    said = {
+        False: "Measured on a real clock: medians of repeated runs, with the bootstrap 95 % "
+        "interval below each.",
+        True: "Modelled: the nominal run (the profile's own values), with the "
+        "95 % interval of the draws below each; derates can only lengthen, so where they have a "
+        "range a time lies near its fast end.",
+    }
+    kinds = sorted({case.basis in MODELLED for case in series.cases if case.outcome == "ok"})
+    return " ".join(said[kind] for kind in kinds)
 
 
 def _scaled_table(series: Series) -> Table | None:
