@@ -30,6 +30,7 @@ from kvroof_reports.series import Series, series_of
 from kvroof_reports.testing import (
     HOST,
     LLAMA_1B,
+    PARAMS,
     TUNNEL,
     TUNNEL_512,
     alone,
@@ -120,11 +121,35 @@ class FiguresTest(unittest.TestCase):
             self.assertAlmostEqual(heights[0] / rate, 1)
             self.assertEqual(list(axes.get_lines()[-1].get_ydata()), [roof, roof])
 
-    def under_roofs(self) -> Record:
+    def test_a_roof_of_several_records_is_drawn_and_labelled_once(self) -> None:
+        records = [self.under_roofs(), self.under_roofs(link=5e9, live=8), self.under_roofs()]
+        figure = two_roofs.draw(records)
+        for axes, labels in (
+            (figure.axes[0], ["900 TFLOP/s"]),
+            (figure.axes[1], ["5.00 GB/s", "60.0 GB/s"]),
+        ):
+            self.assertEqual([text.get_text() for text in axes.texts], labels)
+            roofs = [line for line in axes.get_lines() if str(line.get_label()).startswith("_")]
+            self.assertEqual(len(roofs), len(labels))
+            self.assertEqual({line.get_color() for line in roofs}, {style.REFERENCE_COLOUR})
+
+    def test_roofs_too_near_to_be_labelled_apart_share_a_label(self) -> None:
+        axes = two_roofs.draw([self.under_roofs(), self.under_roofs(link=6.1e10)]).axes[1]
+        self.assertEqual([text.get_text() for text in axes.texts], ["60.0 GB/s to\n61.0 GB/s"])
+
+    def test_many_records_under_the_roofs_have_legend_entries_of_their_own(self) -> None:
+        records = [self.under_roofs(live=i) for i in range(18)]
+        figure = two_roofs.draw(records)
+        (legend,) = figure.legends
+        self.assertEqual(len({text.get_text() for text in legend.get_texts()}), 18)
+        lines = [one for one in figure.axes[0].get_lines() if one.get_linestyle() == "None"]
+        self.assertEqual(len({(one.get_color(), one.get_marker()) for one in lines}), 18)
+
+    def under_roofs(self, link: float = 6e10, live: int = 0) -> Record:
         """Return a record whose cases carry their ceilings."""
-        cases = pair(1024, 0.04, 0.02)
+        cases = pair(1024, 0.04, 0.02, params={**PARAMS, "live": live})
         cases[0]["metrics"]["compute_ceiling"] = {"unit": "FLOP/s", "median": 9e14}
-        cases[1]["metrics"]["link_ceiling"] = {"unit": "bytes/s", "median": 6e10}
+        cases[1]["metrics"]["link_ceiling"] = {"unit": "bytes/s", "median": link}
         with tempfile.TemporaryDirectory() as folder:
             return record(cases, Path(folder))
 
