@@ -226,7 +226,7 @@ class OtherRunsTest(Reporting):
         row = re.search(r"<td[^>]*>native</td>.*?</tr>", self.html(), re.S)
         self.assertEqual(
             re.findall(r">([^<]*)</td>", row[0])[4:] if row else [],
-            ["16,384", "none tried", "65,536"],
+            ["16,384", "none that ran", "65,536"],
         )
 
     def test_crossovers_of_settings_that_differ_in_serving_cost_stand_apart(self) -> None:

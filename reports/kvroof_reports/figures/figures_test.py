@@ -8,6 +8,7 @@ import pkgutil
 import re
 import tempfile
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -156,15 +157,24 @@ class FiguresTest(unittest.TestCase):
     def test_a_crossover_that_is_no_context_is_drawn_as_none(self) -> None:
         found = [crossover(1, 1024, "below_smallest"), crossover(2, None, "none_in_range")]
         closed = {**crossover(1, 10240, "found"), "question": "crossover_closed_form"}
-        axes = crossover_by_batch_and_link.draw(self.concluded([*found, closed])).axes[0]
+        figure = crossover_by_batch_and_link.draw(self.concluded([*found, closed]))
+        axes = figure.axes[0]
         marks = {
             str(line.get_marker()): line.get_xdata()[0]
             for line in axes.get_lines()
             if len(line.get_xdata())
         }
-        self.assertEqual(marks["<"], 1024)
-        self.assertGreater(marks["x"], 10240)
+        ticks = zip(axes.get_xticks(), [t.get_text() for t in axes.get_xticklabels()])
+        lanes = {text: place for place, text in ticks if text in ("all", "none")}
+        self.assertLess(lanes["all"], 1024)
+        self.assertGreater(lanes["none"], 10240)
+        self.assertEqual(marks["<"], lanes["all"])
+        self.assertEqual(marks["x"], lanes["none"])
         self.assertEqual(marks["|"], 10240)
+        said = [text.get_text() for text in figure.legends[0].get_texts()]
+        for words in ("at every context that ran", "at none that ran", "inside the interval"):
+            self.assertTrue(any(words in one for one in said), words)
+        self.assertEqual(list(axes.patches), [])
         self.assertEqual([t.get_text() for t in axes.get_yticklabels()], ["batch 1, live 0, bf16"])
 
     def test_settings_that_differ_in_anything_have_rows_of_their_own(self) -> None:
@@ -185,9 +195,23 @@ class FiguresTest(unittest.TestCase):
             lines = [x for x in axes.get_lines() if x.get_marker() == marker and len(x.get_xdata())]
             self.assertEqual(len({line.get_ydata()[0] for line in lines}), 3, marker)
 
-    def concluded(self, answers: list[dict[str, Any]]) -> Record:
+    def test_a_context_that_did_not_run_is_shaded(self) -> None:
+        found = [crossover(2, None, "none_in_range")]
+        closed = {**found[0], "question": "crossover_closed_form"}
+        cases = [skipped(102400, "copy", "No room.")]
+        figure = crossover_by_batch_and_link.draw(self.concluded([*found, closed], cases))
+        field, _ = figure.axes[0].patches  # the second one is the legend's
+        self.assertGreater(field.get_x(), 10240)
+        self.assertLess(field.get_x(), 102400)
+        self.assertGreater(field.get_x() + field.get_width(), 102400)
+        said = [text.get_text() for text in figure.legends[0].get_texts()]
+        self.assertIn("no result at this context", said)
+
+    def concluded(
+        self, answers: list[dict[str, Any]], others: Sequence[dict[str, Any]] = ()
+    ) -> Record:
         """Return a record with these answers."""
-        whole = document([*pair(1024, 0.04, 0.02), *pair(10240, 0.26, 0.04)])
+        whole = document([*pair(1024, 0.04, 0.02), *pair(10240, 0.26, 0.04), *others])
         whole["answers"] = answers
         with tempfile.TemporaryDirectory() as folder:
             return load_record(save(whole, Path(folder)))

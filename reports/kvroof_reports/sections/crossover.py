@@ -99,7 +99,7 @@ def _by_setting(
 
 
 _HEAD = {"kv_dtype": "KV dtype"}
-_SHORT = {"below_smallest": "all tried", "none_in_range": "none tried"}
+_SHORT = {"below_smallest": "all that ran", "none_in_range": "none that ran"}
 
 
 def _from(crossover: Crossover | None) -> Cell:
