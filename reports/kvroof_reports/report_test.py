@@ -222,12 +222,24 @@ class OtherRunsTest(Reporting):
             {**crossover(1, 65536, "found"), "question": "crossover_closed_form"},
         ]
         self.report(str(save(value, self.folder, "grid.json")))
-        self.assertIn("copying is faster from 16,384 tokens up in 1", self.html())
+        self.assertIn(
+            "Copying is faster from 16,384 tokens up, in the only setting tried", self.html()
+        )
         row = re.search(r"<td[^>]*>native</td>.*?</tr>", self.html(), re.S)
         self.assertEqual(
             re.findall(r">([^<]*)</td>", row[0])[4:] if row else [],
             ["16,384", "none that ran", "65,536"],
         )
+
+    def test_settings_that_end_alike_are_answered_in_one_sentence(self) -> None:
+        value = document([{**case, "suite": "crossover"} for case in GPU])
+        for verdict, context, says in (
+            ("none_in_range", None, "Copying is not faster, even at the longest that ran, in each"),
+            ("below_smallest", 1024, "Copying is faster at every context that ran, in each"),
+        ):
+            value["answers"] = [crossover(1, context, verdict, live=live) for live in (0, 8)]
+            self.report(str(save(value, self.folder, "grid.json")))
+            self.assertIn(f"{says} of 2 settings of batch, live sequences, dtype", self.html())
 
     def test_crossovers_of_settings_that_differ_in_serving_cost_stand_apart(self) -> None:
         value = document([{**case, "suite": "crossover"} for case in GPU])
