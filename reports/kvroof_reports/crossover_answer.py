@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from kvroof_reports import parameters
+from kvroof_reports import gain, parameters
 from kvroof_reports.answer import Answer
 from kvroof_reports.parameters import common, subject
 from kvroof_reports.rows import Crossover, Record
+from kvroof_reports.series import series_of
 from kvroof_reports.setting import copies, label, names_of, setting_of, words
 from kvroof_reports.text import aside, join, standing, tokens
 
@@ -23,7 +24,8 @@ def answer(record: Record) -> Answer:
         f"Is it cheaper to copy KV of {subject(record, shared)} from host memory or to recompute "
         f"it on {record.device_title} ({aside(str(record.device['basis']))})?{extra}"
     )
-    return Answer(question, verdict(record), _basis(record))
+    said = (verdict(record), gain.sentence(series_of(record, ("crossover",))))
+    return Answer(question, " ".join(filter(None, said)), _basis(record))
 
 
 def verdict(record: Record) -> str:

@@ -93,6 +93,12 @@ def interval(ci95: Interval | None, unit: str) -> str:
     return f"{low.split(' ')[0] if same_unit else low} to {high}"
 
 
+def figure(value: float, ci95: Interval | None, unit: str) -> str:
+    """Return a value with its interval behind it, where there is one: 2.00x (1.90x to 2.10x)."""
+    text = quantity(value, unit)
+    return f"{text} ({interval(ci95, unit)})" if ci95 else text
+
+
 def standing(basis: str) -> str:
     """Return the word that has to stand beside every figure of this basis."""
     return f"modelled (basis: {basis})" if basis in MODELLED else basis
