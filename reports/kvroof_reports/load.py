@@ -131,6 +131,8 @@ def _case(node: Node) -> Case:
     )
     if outcome != "ok" and not case.reason:
         node["reason"].fail("a sentence that says why the case is not ok")
+    if case.suite in COMPARING or node["params"].has("context_tokens"):
+        _check_context(node["params"]["context_tokens"])
     if case.suite in COMPARING:
         _check_ttft(node, outcome)
     return case
@@ -138,20 +140,23 @@ def _case(node: Node) -> Case:
 
 def _crossover(node: Node) -> Crossover:
     params = {name: value.scalar() for name, value in node["params"].items()}
-    basis = node["basis"].one_of(BASES)
+    verdict = node["verdict"].one_of(VERDICTS)
     return Crossover(
         params=params,
         margin=node["params"]["margin"].positive(),
-        context=node["context_tokens"].positive() if node.has("context_tokens") else None,
+        context=None if verdict == "none_in_range" else node["context_tokens"].positive(),
         ci95=_interval(node["ci95"]) if node.has("ci95") else None,
-        verdict=node["verdict"].one_of(VERDICTS),
-        basis=basis,
+        verdict=verdict,
+        basis=node["basis"].one_of(BASES),
     )
 
 
+def _check_context(node: Node) -> None:
+    if node.whole() < 1:
+        node.fail("a number of tokens above zero")
+
+
 def _check_ttft(node: Node, outcome: str) -> None:
-    if node["params"]["context_tokens"].whole() < 1:
-        node["params"]["context_tokens"].fail("a number of tokens above zero")
     node["params"]["plan"].text()
     if outcome == "ok":
         node["metrics"]["ttft"]["median"].positive()

@@ -203,6 +203,14 @@ class OtherRunsTest(Reporting):
         self.assertEqual(self.report(self.file("none.json", []))[0], 0)
         self.assertIn("No answer: the run holds no case.", self.html())
 
+    def test_a_crossover_run_without_a_case_has_no_figure(self) -> None:
+        value = document([])
+        found = crossover(1, 16384, "found")
+        value["answers"] = [found, {**found, "question": "crossover_closed_form"}]
+        self.assertEqual(self.report(str(save(value, self.folder, "grid.json"))), (0, ""))
+        self.assertIn("<td>16,384</td>", self.html())
+        self.assertNotIn("<img", self.html())
+
     def test_reasons_that_differ_in_figures_only_stand_in_one_row(self) -> None:
         def missing(context: int, reason: str) -> dict[str, Any]:
             return {**skipped(context, "copy", reason), "suite": "crossover"}

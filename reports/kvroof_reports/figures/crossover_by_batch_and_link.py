@@ -20,7 +20,7 @@ from matplotlib.patches import Rectangle
 
 from kvroof_reports import style
 from kvroof_reports.parameters import common, named
-from kvroof_reports.rows import Crossover, Record
+from kvroof_reports.rows import COMPARING, Crossover, Record
 from kvroof_reports.setting import Setting, copies, label, names_of, setting_of, value_of
 from kvroof_reports.text import short_tokens, standing
 
@@ -41,13 +41,23 @@ _FIELD = {"color": style.REFERENCE_COLOUR, "alpha": 0.15, "linewidth": 0, "zorde
 _OFFSETS = {1.0: -0.22, 1.1: 0.0, 2.0: 0.22}  # of the margins, from the middle of a row
 
 
+def contexts_of(record: Record) -> list[int]:
+    """Return the contexts that a record tried, rising."""
+    return sorted({c.params["context_tokens"] for c in record.cases if c.suite in COMPARING})
+
+
+def drawable(record: Record) -> bool:
+    """Whether there is anything to draw: answers of plan copy, and contexts to draw them at."""
+    return bool(copies(record.crossovers) and contexts_of(record))
+
+
 def draw(record: Record) -> Figure:
     """Draw the crossovers of plan copy, a panel a link, a row a setting."""
     found, closed = copies(record.crossovers), copies(record.closed_forms)
     links = list(dict.fromkeys(value_of(c.params, "link") for c in found))
     names = names_of(found)
     rows = list(dict.fromkeys(setting_of(c.params, names) for c in found))
-    scale = _Scale(sorted({case.params["context_tokens"] for case in record.cases}))
+    scale = _Scale(contexts_of(record))
     figure = Figure(
         figsize=(max(7.6, 1.6 + 3.2 * len(links)), 1.8 + 0.34 * len(rows)), layout="constrained"
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kvroof_reports.crossover_answer import verdict
-from kvroof_reports.document import Cell, Section, Table, cells, picture
+from kvroof_reports.document import Block, Cell, Picture, Section, Table, cells, picture
 from kvroof_reports.figures import crossover_by_batch_and_link
 from kvroof_reports.parameters import common, named
 from kvroof_reports.rows import Case, Crossover, Record
@@ -21,22 +21,28 @@ def sections(records: Sequence[Record]) -> Iterator[Section]:
         if not record.closed_forms:
             continue
         name = f"{named(record, common(c.params for c in record.cases))} on {record.device_title}"
-        drawn = picture(
-            f"crossover-{i + 1}",
-            crossover_by_batch_and_link.draw(record),
-            f"From which context on copying is faster, {name}, "
-            f"{standing(record.crossovers[0].basis)}. {verdict(record)}",
-            caption(crossover_by_batch_and_link.__doc__),
-        )
-        said = (
-            "The closed form holds the FLOPs of recomputing a byte of KV against the FLOPs that "
-            "the machine does while its link moves a byte; their quotient Pi is the speedup if "
-            "nothing but the two roofs counted."
-        )
-        yield Section(
-            f"Crossover of {name}, {record.file}",
-            (said, _closed_form(record), drawn, _answers(record)),
-        )
+        closed = _closed_form(record)
+        blocks: list[Block] = [_CLOSED_FORM, closed] if closed.rows else []
+        if crossover_by_batch_and_link.drawable(record):
+            blocks += [_picture(i + 1, record, name)]
+        yield Section(f"Crossover of {name}, {record.file}", (*blocks, _answers(record)))
+
+
+_CLOSED_FORM = (
+    "The closed form holds the FLOPs of recomputing a byte of KV against the FLOPs that the "
+    "machine does while its link moves a byte; their quotient Pi is the speedup if nothing but the "
+    "two roofs counted."
+)
+
+
+def _picture(number: int, record: Record, name: str) -> Picture:
+    return picture(
+        f"crossover-{number}",
+        crossover_by_batch_and_link.draw(record),
+        f"From which context on copying is faster, {name}, "
+        f"{standing(record.crossovers[0].basis)}. {verdict(record)}",
+        caption(crossover_by_batch_and_link.__doc__),
+    )
 
 
 def _closed_form(record: Record) -> Table:
