@@ -72,13 +72,23 @@ def load_record(path: Path) -> Record:
 
 
 def load_records(paths: Sequence[Path]) -> list[Record]:
-    """Read result files; those of the same name are told apart by their whole paths."""
-    records = [load_record(path) for path in paths]
+    """Read result files, and all that lie in folders; files of one name are told by their paths."""
+    records = [load_record(file) for path in paths for file in _files_of(path)]
     names = [record.file for record in records]
     return [
         replace(record, file=str(record.path)) if names.count(record.file) > 1 else record
         for record in records
     ]
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the JSON files directly in a folder, sorted; any other path as it is."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(f for f in path.glob("*.json") if f.is_file() and not f.name.startswith("."))
+    if not found:
+        raise InputError(f"{path}: the folder has no *.json file; give files of `kvroof run`.")
+    return found
 
 
 def _crossovers(root: Node, question: str) -> tuple[Crossover, ...]:

@@ -281,6 +281,27 @@ class OtherRunsTest(Reporting):
         self.assertEqual(said.count("\n"), 1)
         self.assertFalse(self.out.exists())
 
+    def test_a_folder_stands_for_the_records_in_it(self) -> None:
+        records = self.folder / "records"
+        (records / "deeper.json").mkdir(parents=True)
+        self.assertEqual(self.report(str(records))[0], 2)
+        for name in ("b.json", "a.json", ".hidden.json", "a.json.part", "notes.txt"):
+            whole = document(pair(1024, 2.0, 1.0))
+            save(whole if name in ("a.json", "b.json") else "no record", records, name)
+        self.assertEqual(self.report(str(records)), (0, ""))
+        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", self.html())
+        self.assertEqual(
+            [title[-8:] for title in titles if "h100" in title], ["(a.json)", "(b.json)"]
+        )
+
+    def test_an_empty_path_is_not_the_current_folder(self) -> None:
+        file = self.file("none.json", [])
+        for words in ([file, "--out", ""], ["", "--out", str(self.out)]):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(main(words), 2)
+            self.assertIn("is empty; give . for the current folder.", said.getvalue())
+        self.assertFalse(self.out.exists())
+
     def test_an_output_that_cannot_be_written_is_one_sentence(self) -> None:
         self.out.write_text("a file", encoding="utf-8")
         status, said = self.report(self.file("none.json", []))
