@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from kvroof_reports import gain
 from kvroof_reports.rows import MODELLED, Case, Metric
 from kvroof_reports.series import Pair, Series
-from kvroof_reports.text import aside, figure, interval, join, quantity, standing, tokens
+from kvroof_reports.text import TARGET, aside, figure, interval, join, quantity, standing, tokens
 
 
 @dataclass(frozen=True)
@@ -185,11 +185,11 @@ def _width_sentence(series: Series) -> str:
     if not wide:
         return ""
     at = join([tokens(context) for context in wide])
-    return f"At {at} tokens an interval stayed wider than was asked: take those as rough."
+    return f"At {at} tokens an interval stayed wider than {TARGET}: take those as rough."
 
 
 def _stayed_wide(case: Case) -> bool:
-    return any(metric.samples_enough is False for metric in case.metrics.values())
+    return any(metric.stayed_wide for metric in case.metrics.values())
 
 
 def _cost_sentence(series: Series) -> str:

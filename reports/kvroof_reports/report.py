@@ -21,6 +21,7 @@ from kvroof_reports.sections import (
 )
 from kvroof_reports.series import series_of, told_apart
 
+_SHORT = 3  # records; a report of more has a table of contents
 _HOW = (
     "TTFT is the time from submission until the first token's logits. Recompute is the prefill of "
     "the whole context; copy is the load of the cached KV blocks from host memory and the prefill "
@@ -66,7 +67,8 @@ def build(records: Sequence[Record]) -> Document:
         Section("How the numbers came about", _HOW),
     ]
     sections += [provenance.section(record) for record in records]
-    return Document(_title(records), tuple(answers), tuple(sections))
+    long = len(records) > _SHORT
+    return Document(_title(records), tuple(answers), tuple(sections), contents=long)
 
 
 def _title(records: Sequence[Record]) -> str:

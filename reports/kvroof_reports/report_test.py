@@ -110,7 +110,7 @@ class TwoRunsTest(Reporting):
         self.assertIn("Measured; in brackets the 95 % interval (bootstrap).", head)
 
     def test_only_what_was_repeated_is_called_a_median(self) -> None:
-        captions = re.findall(r"<caption>(M.*?)</caption>", self.html())
+        captions = re.findall(r"<caption><span>(M.*?)</span></caption>", self.html())
         self.assertEqual(
             [caption.split(":")[0] for caption in captions],
             ["Modelled", "Measured on a real clock"],
@@ -120,7 +120,7 @@ class TwoRunsTest(Reporting):
         self.assertIn("medians", captions[1])
 
     def test_says_modelled_wherever_the_modelled_device_is_titled(self) -> None:
-        titles = re.findall(r"<h2>(.*?)</h2>", self.html())
+        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", self.html())
         named = [t for t in titles if "h100-sxm" in t]
         self.assertTrue(named)
         self.assertTrue(all("modelled" in t for t in named), named)
@@ -267,9 +267,29 @@ class OtherRunsTest(Reporting):
 
     def test_runs_that_read_the_same_are_told_apart_by_their_files(self) -> None:
         self.report(self.file("one.json", GPU), self.file("two.json", GPU))
-        titles = re.findall(r"<h2>(.*?)</h2>", self.html())
+        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", self.html())
         self.assertIn("one.json", titles[0])
         self.assertIn("two.json", titles[1])
+
+    def test_an_interval_that_stayed_wide_has_a_mark_and_one_footnote(self) -> None:
+        cases = pair(256, 2.0, 1.0, spread=0.3, basis="measured", params=CPU_PARAMS)
+        for name in ("ttft", "mfu"):
+            cases[0]["metrics"][name]["samples_enough"] = False
+        self.report(self.file("cpu.json", cases, device=HOST, model=LLAMA_1B))
+        self.assertIn("<small>1.40 to 2.60 s †</small>", self.html())
+        self.assertEqual(self.html().count("† The interval stayed wider than"), 1)
+        text = (self.out / "report.md").read_text(encoding="utf-8")
+        self.assertIn("\n\n† The interval stayed wider", text)
+
+    def test_a_long_report_has_a_table_of_contents(self) -> None:
+        files = [self.file(f"{i}.json", pair(1024, 2.0, 1.0)) for i in range(4)]
+        self.report(*files[:3])
+        self.assertNotIn("<nav", self.html())
+        self.report(*files)
+        targets = re.findall(r'<a href="#([^"]*)">', self.html())
+        headings = re.findall(r'<h2 id="([^"]*)">', self.html())
+        self.assertEqual(targets, headings)
+        self.assertEqual(len(set(headings)), len(headings))
 
     def test_one_bad_file_writes_nothing(self) -> None:
         bad = document(GPU)

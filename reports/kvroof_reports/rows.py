@@ -41,6 +41,11 @@ class Metric:
     basis: str | None = None  # where it differs from its case's
     samples_enough: bool | None = None  # whether the interval got as narrow as was asked
 
+    @property
+    def stayed_wide(self) -> bool:
+        """Whether sampling ended before the interval was as narrow as was asked."""
+        return self.samples_enough is False
+
 
 @dataclass(frozen=True)
 class Case:

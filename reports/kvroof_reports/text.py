@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from kvroof_reports.rows import MODELLED, Interval
 
+# What a run asks of its samples: `target_half_width` of suites/harness/sampler.h.
+TARGET = "the sampler's target, 5 % of the figure each way"
+
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _RATES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 
