@@ -7,13 +7,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from kvroof_reports.load import load_record
+from kvroof_reports.load import load_records
 from kvroof_reports.node import InputError
 
 _EXAMPLE = """example:
   kvroof run ttft --device sim:h100-sxm --model llama-3.1-8b --context 1k,10k,100k --out h100.json
   kvroof report h100.json --out report
   then open report/report.html
+
+A folder stands for all *.json files directly in it.
 """
 
 
@@ -21,12 +23,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; 0 is done, 2 is bad input."""
     options = _parser().parse_args(arguments)
     try:
-        records = [load_record(path) for path in options.files]
+        out = _path(options.out, "--out")
+        records = load_records([_path(file, "FILE") for file in options.files])
         # Figures need matplotlib; bad input is told without it.
         from kvroof_reports.report import build
         from kvroof_reports.write import write
 
-        written = write(build(records), options.out)
+        written = write(build(records), out)
     except InputError as error:
         print(f"kvroof report: {error}", file=sys.stderr)
         return 2
@@ -52,12 +55,17 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "files", metavar="FILE", nargs="+", type=Path, help="a file that run --out wrote"
+        "files", metavar="FILE", nargs="+", help="a file that run --out wrote, or a folder of them"
     )
-    parser.add_argument(
-        "--out", metavar="DIR", required=True, type=Path, help="the folder to write to"
-    )
+    parser.add_argument("--out", metavar="DIR", required=True, help="the folder to write to")
     return parser
+
+
+def _path(text: str, what: str) -> Path:
+    """Return a path that was given; an empty one would silently be the current folder."""
+    if not text:
+        raise InputError(f"{what} is empty; give . for the current folder.")
+    return Path(text)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kvroof_reports import gain
 from kvroof_reports.rows import MODELLED, Case, Metric
 from kvroof_reports.series import Pair, Series
-from kvroof_reports.text import aside, interval, join, quantity, standing, tokens
+from kvroof_reports.text import TARGET, aside, figure, interval, join, quantity, standing, tokens
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class Answer:
 
 def answer(series: Series) -> Answer:
     """Answer the question of a series."""
-    return Answer(_question(series), _verdict(series), _basis(series))
+    said = (_verdict(series), gain.sentence([series]))
+    return Answer(_question(series), " ".join(filter(None, said)), _basis(series))
 
 
 def _question(series: Series) -> str:
@@ -64,8 +66,7 @@ def _ends(pairs: list[Pair], shown: Callable[[Metric], str]) -> str:
 
 
 def _shown(metric: Metric, unit: str) -> str:
-    text = quantity(metric.value, unit)
-    return f"{text} ({interval(metric.ci95, unit)})" if metric.ci95 else text
+    return figure(metric.value, metric.ci95, unit)
 
 
 def _factor(speedup: Metric) -> str:
@@ -157,6 +158,7 @@ def _basis(series: Series) -> str:
         )
     if not series.record.complete:
         parts.append("The run was not completed.")
+    parts.append(f"Record: {series.record.file}.")
     return " ".join(part for part in parts if part)
 
 
@@ -183,11 +185,11 @@ def _width_sentence(series: Series) -> str:
     if not wide:
         return ""
     at = join([tokens(context) for context in wide])
-    return f"At {at} tokens an interval stayed wider than was asked: take those as rough."
+    return f"At {at} tokens an interval stayed wider than {TARGET}: take those as rough."
 
 
 def _stayed_wide(case: Case) -> bool:
-    return any(metric.samples_enough is False for metric in case.metrics.values())
+    return any(metric.stayed_wide for metric in case.metrics.values())
 
 
 def _cost_sentence(series: Series) -> str:

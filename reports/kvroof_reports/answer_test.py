@@ -134,7 +134,36 @@ class AnswerTest(unittest.TestCase):
         cases += pair(1024, 2.0, 1.0, spread=0.02, basis="measured")
         cases[0]["metrics"]["ttft"]["samples_enough"] = False
         found = self.only(cases, device=HOST)
-        self.assertIn("At 256 tokens an interval stayed wider than was asked", found.basis)
+        self.assertIn(
+            "At 256 tokens an interval stayed wider than the sampler's target, 5 %", found.basis
+        )
+
+    def test_what_hybrid_gains_is_told(self) -> None:
+        cases = [*self.with_hybrid(1024, 3.0, 2.0, 2.0), *self.with_hybrid(2048, 4.0, 5.0, 2.0)]
+        cases[-1]["metrics"]["speedup"] = metric("ratio", 2.0, 0.1)
+        self.assertTrue(
+            self.only(cases).answer.endswith(
+                "Plan hybrid is faster than the better pure plan by 2.00x (1.80x to 2.20x) at "
+                "2,048 tokens, where it gains most."
+            ),
+            self.only(cases).answer,
+        )
+        cases[-1]["metrics"]["gain_over_pure"] = metric("ratio", 1.02, 0.1)
+        self.assertIn(
+            "Plan hybrid is nowhere faster for certain than the better pure plan: 1.02x (0.918x to "
+            "1.12x) at 2,048 tokens.",
+            self.only(cases).answer,
+        )
+        self.assertNotIn("hybrid", self.only(pair(1024, 3.0, 2.0)).answer)
+        alone = [cases[-1], pair(2048, 4.0, 5.0)[0]]
+        self.assertNotIn("better pure", self.only(alone).answer)
+
+    def with_hybrid(
+        self, context: int, recompute: float, load: float, both: float
+    ) -> list[dict[str, Any]]:
+        cases = pair(context, recompute, load)
+        params = {**cases[1]["params"], "plan": "hybrid"}
+        return [*cases, {**cases[1], "params": params, "metrics": {"ttft": metric("s", both)}}]
 
     def test_a_profile_of_ones_own_is_named(self) -> None:
         device = {**H100, "spec": "sim:/tmp/mine.json"}

@@ -183,7 +183,7 @@ def _compare(files: Sequence[Path]) -> tuple[str, list[Check]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print every gate with PASS or FAIL."""
+    """Print every gate with PASS, FAIL or `not run`."""
     return command(__doc__, 1, _compare, arguments)
 
 

@@ -27,6 +27,7 @@ class Table:
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     words: frozenset[int] = frozenset({0})
+    footnote: str = ""  # what a mark in some cells means
 
 
 @dataclass(frozen=True)
@@ -53,11 +54,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report; the answers come first."""
+    """A whole report; the answers come first, but for a table of contents in a long report."""
 
     title: str
     answers: tuple[Answer, ...]
     sections: tuple[Section, ...] = field(default_factory=tuple)
+    contents: bool = False  # whether a table of contents helps
 
     @property
     def pictures(self) -> list[Picture]:

@@ -49,7 +49,8 @@ def command(
     Returns
     -------
     int
-        0: every gate holds; 1: one does not, or nothing could be compared; 2: bad usage or input.
+        0: every gate holds; 1: one does not or was not run, or nothing could be compared; 2: bad
+        usage or input.
     """
     words = sys.argv[1:] if arguments is None else arguments
     if len(words) != files or any(word.startswith("-") for word in words):
@@ -69,14 +70,17 @@ def command(
 
 
 def _tell(checks: Sequence[Check]) -> int:
-    """Print every gate with PASS or FAIL, then how many hold; 0 if all do."""
+    """Print every gate with PASS, FAIL or `not run`, then how many hold; 0 if all do."""
+    verdicts = ["not run" if not c.ran else "PASS" if c.passed else "FAIL" for c in checks]
+    width = max(map(len, verdicts), default=0)
     what = max((len(check.what) for check in checks), default=0)
     found = max((len(check.found) for check in checks), default=0)
-    for check in checks:
-        verdict = "PASS" if check.passed else "FAIL"
-        print(f"{verdict}  {check.what:<{what}}  {check.found:<{found}}  expected {check.expected}")
-    held = sum(check.passed for check in checks)
-    print(f"\n{held} of {len(checks)} gates hold.")
+    for word, check in zip(verdicts, checks, strict=True):
+        line = f"{check.what:<{what}}  {check.found:<{found}}  expected {check.expected}"
+        print(f"{word:<{width}}  {line}")
+    held, asked = verdicts.count("PASS"), len(checks) - verdicts.count("not run")
+    missing = f" that could be asked hold; {len(checks) - asked} were not run"
+    print(f"\n{held} of {asked} gates{missing if asked < len(checks) else ' hold'}.")
     return 0 if held == len(checks) else 1
 
 

@@ -52,6 +52,19 @@ class GatesTest(unittest.TestCase):
             ],
         )
 
+    def test_what_never_ran_is_no_failure_but_no_success(self) -> None:
+        status, printed, _ = self.run_command([HOLDS, ABSENT])
+        self.assertEqual(status, 1)
+        self.assertEqual(
+            printed.splitlines()[2:],
+            [
+                "PASS     speed   2x         expected 1x",
+                "not run  weight  never run  expected 1",
+                "",
+                "1 of 1 gates that could be asked hold; 1 were not run.",
+            ],
+        )
+
     def test_runs_that_cannot_be_compared_fail_with_the_reason(self) -> None:
         status, printed, _ = self.run_command([], error=NotComparable("other models."))
         self.assertEqual((status, printed), (1, "FAIL  other models.\n"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 from html import escape as escape_markup
 
 from kvroof_reports.document import Block, Cell, Document, Picture, Section, Table
@@ -25,10 +26,16 @@ p { max-width: 46rem; overflow-wrap: anywhere; }
           margin: 0 0 1rem; }
 .answer p { margin: 0 0 .35rem; max-width: none; }
 .answer strong { font-size: 1.1rem; }
-.answer .basis, caption, figcaption, small { color: var(--soft); }
+.answer .basis, caption, figcaption, small, .footnote { color: var(--soft); }
+nav { font-size: .875rem; margin: 0 0 1.5rem; }
+nav ul { margin: 0; padding-left: 1.25rem; }
+nav a { color: inherit; }
 .scroll { overflow-x: auto; margin: 1rem 0; }
 table { border-collapse: collapse; font-size: .875rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: .4rem; }
+caption span { display: block; position: sticky; left: 0;
+               max-width: min(66rem, calc(100vw - 2.5rem)); }
+.footnote { font-size: .8125rem; margin: -.75rem 0 1rem; }
 th, td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: right;
          vertical-align: top; }
 th { vertical-align: bottom; }
@@ -58,18 +65,39 @@ def render(document: Document) -> str:
         f'<p class="basis">{escape(a.basis)}</p></div>'
         for a in document.answers
     )
-    sections = "\n".join(_section(section) for section in document.sections)
+    names = _names(document.sections)
+    sections = "\n".join(map(_section, document.sections, names))
+    contents = _contents(document.sections, names) if document.contents else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(document.title)}</title>\n<style>{_CSS}</style>\n</head>\n<body>\n"
-        f"<main>\n<h1>{escape(document.title)}</h1>\n{answers}\n{sections}\n</main>\n</body>\n</html>\n"
+        f"<main>\n<h1>{escape(document.title)}</h1>\n{contents}{answers}\n{sections}\n</main>\n</body>\n</html>\n"
     )
 
 
-def _section(section: Section) -> str:
+def _names(sections: Sequence[Section]) -> list[str]:
+    """Return what each heading is called in an address; the second of a name gets a number."""
+    names: list[str] = []
+    for section in sections:
+        plain = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-") or "section"
+        alike = sum(name == plain or name.startswith(f"{plain}--") for name in names)
+        names.append(f"{plain}--{alike + 1}" if alike else plain)
+    return names
+
+
+def _contents(sections: Sequence[Section], names: Sequence[str]) -> str:
+    items = "\n".join(
+        f'<li><a href="#{name}">{escape(section.title)}</a></li>'
+        for section, name in zip(sections, names, strict=True)
+    )
+    return f'<nav aria-label="Contents">\n<ul>\n{items}\n</ul>\n</nav>\n'
+
+
+def _section(section: Section, name: str) -> str:
     blocks = "\n".join(_block(block) for block in section.blocks)
-    return f"<section>\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>"
+    heading = f'<h2 id="{name}">{escape(section.title)}</h2>'
+    return f"<section>\n{heading}\n{blocks}\n</section>"
 
 
 def _block(block: Block) -> str:
@@ -88,10 +116,11 @@ def _table(table: Table) -> str:
         "<tr>" + "".join(_cell(cell, left) for left, cell in zip(words, row)) + "</tr>"
         for row in table.rows
     )
-    caption = f"<caption>{escape(table.caption)}</caption>\n" if table.caption else ""
+    caption = table.caption and f"<caption><span>{escape(table.caption)}</span></caption>\n"
+    footnote = table.footnote and f'\n<p class="footnote">{escape(table.footnote)}</p>'
     return (
         f'<div class="scroll"><table>\n{caption}'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>{footnote}"
     )
 
 

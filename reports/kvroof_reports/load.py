@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,7 @@ def load_record(path: Path) -> Record:
     device["basis"].one_of(BASES)
     return Record(
         path=path,
+        file=path.name,
         tool=root["tool"].object(),
         argv=tuple(word.text() for word in root["argv"].elements()),
         started=root["started"].text(),
@@ -66,6 +69,26 @@ def load_record(path: Path) -> Record:
         crossovers=_crossovers(root, "crossover"),
         closed_forms=_crossovers(root, "crossover_closed_form"),
     )
+
+
+def load_records(paths: Sequence[Path]) -> list[Record]:
+    """Read result files, and all that lie in folders; files of one name are told by their paths."""
+    records = [load_record(file) for path in paths for file in _files_of(path)]
+    names = [record.file for record in records]
+    return [
+        replace(record, file=str(record.path)) if names.count(record.file) > 1 else record
+        for record in records
+    ]
+
+
+def _files_of(path: Path) -> list[Path]:
+    """Return the JSON files directly in a folder, sorted; any other path as it is."""
+    if not path.is_dir():
+        return [path]
+    found = sorted(f for f in path.glob("*.json") if f.is_file() and not f.name.startswith("."))
+    if not found:
+        raise InputError(f"{path}: the folder has no *.json file; give files of `kvroof run`.")
+    return found
 
 
 def _crossovers(root: Node, question: str) -> tuple[Crossover, ...]:
@@ -118,6 +141,8 @@ def _case(node: Node) -> Case:
     )
     if outcome != "ok" and not case.reason:
         node["reason"].fail("a sentence that says why the case is not ok")
+    if case.suite in COMPARING or node["params"].has("context_tokens"):
+        _check_context(node["params"]["context_tokens"])
     if case.suite in COMPARING:
         _check_ttft(node, outcome)
     return case
@@ -125,20 +150,23 @@ def _case(node: Node) -> Case:
 
 def _crossover(node: Node) -> Crossover:
     params = {name: value.scalar() for name, value in node["params"].items()}
-    basis = node["basis"].one_of(BASES)
+    verdict = node["verdict"].one_of(VERDICTS)
     return Crossover(
         params=params,
         margin=node["params"]["margin"].positive(),
-        context=node["context_tokens"].positive() if node.has("context_tokens") else None,
+        context=None if verdict == "none_in_range" else node["context_tokens"].positive(),
         ci95=_interval(node["ci95"]) if node.has("ci95") else None,
-        verdict=node["verdict"].one_of(VERDICTS),
-        basis=basis,
+        verdict=verdict,
+        basis=node["basis"].one_of(BASES),
     )
 
 
+def _check_context(node: Node) -> None:
+    if node.whole() < 1:
+        node.fail("a number of tokens above zero")
+
+
 def _check_ttft(node: Node, outcome: str) -> None:
-    if node["params"]["context_tokens"].whole() < 1:
-        node["params"]["context_tokens"].fail("a number of tokens above zero")
     node["params"]["plan"].text()
     if outcome == "ok":
         node["metrics"]["ttft"]["median"].positive()

@@ -66,6 +66,12 @@ HOSTILE: list[tuple[Change, str]] = [
     (drop("cases", 0, "params", "plan"), "'cases[0].params.plan' is missing"),
     (put("cases", 0, "params", "context_tokens", value=0), "'cases[0].params.context_tokens'"),
     (put("cases", 0, "params", "context_tokens", value=1.5), "'cases[0].params.context_tokens'"),
+    (put("cases", 0, "params", "context_tokens", value="1k"), "'cases[0].params.context_tokens'"),
+    (
+        put("cases", 0, value={**skipped("1k", "copy", "No."), "suite": "other"}),
+        "'cases[0].params.context_tokens' must be a whole number, but is '1k'",
+    ),
+    (put("answers", value=[crossover(1, None, "found")]), "'answers[0].context_tokens' must be"),
     (drop(*TTFT), "'cases[0].metrics.ttft' is missing"),
     (drop(*TTFT, "unit"), "'cases[0].metrics.ttft.unit' is missing"),
     (put(*TTFT, "median", value="fast"), "'cases[0].metrics.ttft.median' must be a number"),

@@ -31,7 +31,8 @@ def _table(table: Table) -> str:
     rule = [":--" if i in table.words else "--:" for i in range(len(table.head))]
     rows = [[_plain(h) for h in table.head], rule, *([_cell(c) for c in row] for row in table.rows)]
     lines = [*([_plain(table.caption), ""] if table.caption else [])]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+    footnote = ["", _plain(table.footnote)] if table.footnote else []
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows), *footnote])
 
 
 def _cell(cell: Cell) -> str:

@@ -19,9 +19,9 @@ from kvroof_reports.sections import (
     two_roofs,
     wind_tunnel,
 )
-from kvroof_reports.series import Series, series_of
-from kvroof_reports.text import standing
+from kvroof_reports.series import series_of, told_apart
 
+_SHORT = 3  # records; a report of more has a table of contents
 _HOW = (
     "TTFT is the time from submission until the first token's logits. Recompute is the prefill of "
     "the whole context; copy is the load of the cached KV blocks from host memory and the prefill "
@@ -30,8 +30,10 @@ _HOW = (
     "Measured figures are medians of repeated runs on the machine named below, with bootstrap 95 % "
     "intervals. Modelled figures are one run of the same engine on a virtual clock that prices "
     "each operation and copy from the device's profile; a deterministic run repeats exactly, so "
-    "where no parameter was drawn between its low and high there is no interval. No modelled "
-    "device has run here.",
+    "where no parameter was drawn between its low and high there is no interval. A modelled figure "
+    "is the run with the profile's nominal values, not the middle of the draws: derates, 1 there, "
+    "can only lengthen, so where they have a range the figure lies near the fast end of its "
+    "interval. No modelled device has run here.",
     "A figure's basis is the weakest of its inputs: measured, emulated (real clock, an imposed "
     "limit), calibrated (parameters fitted to a measured run), published (others' measurements), "
     "datasheet (peaks times a stated efficiency). Anything scaled from some layers to all of "
@@ -43,15 +45,17 @@ def build(records: Sequence[Record]) -> Document:
     """Build the report of some records."""
     style.use()
     known = load_published()
-    by_record = [(record, series_of(record)) for record in records]
-    every = [series for _, group in by_record for series in group]
+    every = told_apart([series for record in records for series in series_of(record)])
+    by_record = [(record, [s for s in every if s.record is record]) for record in records]
     answers = [
         each
         for record, group in by_record
         for each in ([answer(s) for s in group] or [crossover_answer.answer(record)])
     ]
     sections = [
-        by_context.section(i + 1, series, _heading(series, every), published_for(series, known))
+        by_context.section(
+            i + 1, series, f"{series.named} on {series.where}", published_for(series, known)
+        )
         for i, series in enumerate(every)
     ]
     sections += [
@@ -63,22 +67,10 @@ def build(records: Sequence[Record]) -> Document:
         Section("How the numbers came about", _HOW),
     ]
     sections += [provenance.section(record) for record in records]
-    return Document(_title(records), tuple(answers), tuple(sections))
+    long = len(records) > _SHORT
+    return Document(_title(records), tuple(answers), tuple(sections), contents=long)
 
 
 def _title(records: Sequence[Record]) -> str:
     models = list(dict.fromkeys(record.model_name for record in records))
     return f"Copy KV from host memory, or recompute it? {', '.join(models)}"
-
-
-def _heading(series: Series, every: Sequence[Series]) -> str:
-    """Return the series' own title, with its file where another one's would read the same."""
-    title = _title_of(series)
-    alike = sum(_title_of(other) == title for other in every) > 1
-    return f"{title} ({series.record.path.name})" if alike else title
-
-
-def _title_of(series: Series) -> str:
-    what = f"{series.subject}, {series.label}" if series.label else series.subject
-    cost = f", serving cost {series.serving_cost}" if series.serving_cost != "none" else ""
-    return f"{what} on {series.device}, {standing(series.basis)}{cost}"

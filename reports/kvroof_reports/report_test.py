@@ -109,8 +109,18 @@ class TwoRunsTest(Reporting):
         self.assertIn("Modelled (basis: published); no interval.", head)
         self.assertIn("Measured; in brackets the 95 % interval (bootstrap).", head)
 
+    def test_only_what_was_repeated_is_called_a_median(self) -> None:
+        captions = re.findall(r"<caption><span>(M.*?)</span></caption>", self.html())
+        self.assertEqual(
+            [caption.split(":")[0] for caption in captions],
+            ["Modelled", "Measured on a real clock"],
+        )
+        self.assertIn("the nominal run", captions[0])
+        self.assertNotIn("median", captions[0])
+        self.assertIn("medians", captions[1])
+
     def test_says_modelled_wherever_the_modelled_device_is_titled(self) -> None:
-        titles = re.findall(r"<h2>(.*?)</h2>", self.html())
+        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", self.html())
         named = [t for t in titles if "h100-sxm" in t]
         self.assertTrue(named)
         self.assertTrue(all("modelled" in t for t in named), named)
@@ -193,6 +203,14 @@ class OtherRunsTest(Reporting):
         self.assertEqual(self.report(self.file("none.json", []))[0], 0)
         self.assertIn("No answer: the run holds no case.", self.html())
 
+    def test_a_crossover_run_without_a_case_has_no_figure(self) -> None:
+        value = document([])
+        found = crossover(1, 16384, "found")
+        value["answers"] = [found, {**found, "question": "crossover_closed_form"}]
+        self.assertEqual(self.report(str(save(value, self.folder, "grid.json"))), (0, ""))
+        self.assertIn("<td>16,384</td>", self.html())
+        self.assertNotIn("<img", self.html())
+
     def test_reasons_that_differ_in_figures_only_stand_in_one_row(self) -> None:
         def missing(context: int, reason: str) -> dict[str, Any]:
             return {**skipped(context, "copy", reason), "suite": "crossover"}
@@ -212,12 +230,24 @@ class OtherRunsTest(Reporting):
             {**crossover(1, 65536, "found"), "question": "crossover_closed_form"},
         ]
         self.report(str(save(value, self.folder, "grid.json")))
-        self.assertIn("copying is faster from 16,384 tokens up in 1", self.html())
+        self.assertIn(
+            "Copying is faster from 16,384 tokens up, in the only setting tried", self.html()
+        )
         row = re.search(r"<td[^>]*>native</td>.*?</tr>", self.html(), re.S)
         self.assertEqual(
             re.findall(r">([^<]*)</td>", row[0])[4:] if row else [],
-            ["16,384", "none tried", "65,536"],
+            ["16,384", "none that ran", "65,536"],
         )
+
+    def test_settings_that_end_alike_are_answered_in_one_sentence(self) -> None:
+        value = document([{**case, "suite": "crossover"} for case in GPU])
+        for verdict, context, says in (
+            ("none_in_range", None, "Copying is not faster, even at the longest that ran, in each"),
+            ("below_smallest", 1024, "Copying is faster at every context that ran, in each"),
+        ):
+            value["answers"] = [crossover(1, context, verdict, live=live) for live in (0, 8)]
+            self.report(str(save(value, self.folder, "grid.json")))
+            self.assertIn(f"{says} of 2 settings of batch, live sequences, dtype", self.html())
 
     def test_crossovers_of_settings_that_differ_in_serving_cost_stand_apart(self) -> None:
         value = document([{**case, "suite": "crossover"} for case in GPU])
@@ -237,9 +267,29 @@ class OtherRunsTest(Reporting):
 
     def test_runs_that_read_the_same_are_told_apart_by_their_files(self) -> None:
         self.report(self.file("one.json", GPU), self.file("two.json", GPU))
-        titles = re.findall(r"<h2>(.*?)</h2>", self.html())
+        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", self.html())
         self.assertIn("one.json", titles[0])
         self.assertIn("two.json", titles[1])
+
+    def test_an_interval_that_stayed_wide_has_a_mark_and_one_footnote(self) -> None:
+        cases = pair(256, 2.0, 1.0, spread=0.3, basis="measured", params=CPU_PARAMS)
+        for name in ("ttft", "mfu"):
+            cases[0]["metrics"][name]["samples_enough"] = False
+        self.report(self.file("cpu.json", cases, device=HOST, model=LLAMA_1B))
+        self.assertIn("<small>1.40 to 2.60 s †</small>", self.html())
+        self.assertEqual(self.html().count("† The interval stayed wider than"), 1)
+        text = (self.out / "report.md").read_text(encoding="utf-8")
+        self.assertIn("\n\n† The interval stayed wider", text)
+
+    def test_a_long_report_has_a_table_of_contents(self) -> None:
+        files = [self.file(f"{i}.json", pair(1024, 2.0, 1.0)) for i in range(4)]
+        self.report(*files[:3])
+        self.assertNotIn("<nav", self.html())
+        self.report(*files)
+        targets = re.findall(r'<a href="#([^"]*)">', self.html())
+        headings = re.findall(r'<h2 id="([^"]*)">', self.html())
+        self.assertEqual(targets, headings)
+        self.assertEqual(len(set(headings)), len(headings))
 
     def test_one_bad_file_writes_nothing(self) -> None:
         bad = document(GPU)
@@ -249,6 +299,27 @@ class OtherRunsTest(Reporting):
         self.assertEqual(status, 2)
         self.assertIn("bad.json: 'schema_version' is 9", said)
         self.assertEqual(said.count("\n"), 1)
+        self.assertFalse(self.out.exists())
+
+    def test_a_folder_stands_for_the_records_in_it(self) -> None:
+        records = self.folder / "records"
+        (records / "deeper.json").mkdir(parents=True)
+        self.assertEqual(self.report(str(records))[0], 2)
+        for name in ("b.json", "a.json", ".hidden.json", "a.json.part", "notes.txt"):
+            whole = document(pair(1024, 2.0, 1.0))
+            save(whole if name in ("a.json", "b.json") else "no record", records, name)
+        self.assertEqual(self.report(str(records)), (0, ""))
+        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", self.html())
+        self.assertEqual(
+            [title[-8:] for title in titles if "h100" in title], ["(a.json)", "(b.json)"]
+        )
+
+    def test_an_empty_path_is_not_the_current_folder(self) -> None:
+        file = self.file("none.json", [])
+        for words in ([file, "--out", ""], ["", "--out", str(self.out)]):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(main(words), 2)
+            self.assertIn("is empty; give . for the current folder.", said.getvalue())
         self.assertFalse(self.out.exists())
 
     def test_an_output_that_cannot_be_written_is_one_sentence(self) -> None:

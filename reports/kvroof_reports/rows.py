@@ -41,6 +41,11 @@ class Metric:
     basis: str | None = None  # where it differs from its case's
     samples_enough: bool | None = None  # whether the interval got as narrow as was asked
 
+    @property
+    def stayed_wide(self) -> bool:
+        """Whether sampling ended before the interval was as narrow as was asked."""
+        return self.samples_enough is False
+
 
 @dataclass(frozen=True)
 class Case:
@@ -76,6 +81,7 @@ class Record:
     """One result file."""
 
     path: Path
+    file: str  # the path as a report names it: as short as tells it from the other records
     tool: Mapping[str, Any]
     argv: tuple[str, ...]
     started: str
@@ -92,7 +98,16 @@ class Record:
     @property
     def device_name(self) -> str:
         """The device as the record names it, without the mark that every title sets itself."""
-        return str(self.device["name"]).replace(" (modelled)", "")
+        name = str(self.device["name"]).replace(" (modelled)", "")
+        rank = f", one of {self.model.get('ranks')}"
+        return f"{name} tensor-parallel ranks" if name.endswith(rank) else name
+
+    @property
+    def device_title(self) -> str:
+        """The device as a title names it."""
+        name, profile = self.device_name, self.profile_file
+        on_host = self.device["backend"] == "host"
+        return f"the host CPU, {name}" if on_host else f"{name}, {profile}" if profile else name
 
     @property
     def profile_file(self) -> str:

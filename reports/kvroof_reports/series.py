@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from kvroof_reports import parameters
 from kvroof_reports.rows import PLANS, Case, Crossover, Metric, Record, weakest
+from kvroof_reports.text import standing
 
 _WITHIN = ("context_tokens", "plan", "data")  # what may vary inside a series
 
@@ -71,27 +73,29 @@ class Series:
     record: Record
     params: Mapping[str, Any]
     points: tuple[Point, ...]
-    label: str = ""  # the parameters that tell it from the record's other series
+    label: str = ""  # the parameters not at their default, or not those of the record's others
+    apart: str = ""  # the record's file, where another record's series reads the same
 
     @property
     def subject(self) -> str:
         """The model as a title names it: with its KV dtype, and its layers where not all ran."""
-        ran, whole = self.params.get("layers"), self.record.whole_layers
-        part = (
-            []
-            if not ran or ran == whole
-            else [f"{ran} of {whole} layers" if whole else f"{ran} layers"]
-        )
-        dtype = self.params.get("kv_dtype")
-        words = part + ([str(dtype)] if dtype else [])
-        return f"{self.record.model_name} ({', '.join(words)})" if words else self.record.model_name
+        return parameters.subject(self.record, self.params)
+
+    @property
+    def named(self) -> str:
+        """The subject and whatever parameters tell this series from others."""
+        return f"{self.subject}, {self.label}" if self.label else self.subject
 
     @property
     def device(self) -> str:
         """The device as a title names it."""
-        name, profile = self.record.device_name, self.record.profile_file
-        on_host = self.record.device["backend"] == "host"
-        return f"the host CPU, {name}" if on_host else f"{name}, {profile}" if profile else name
+        return self.record.device_title
+
+    @property
+    def where(self) -> str:
+        """The device, how its figures came about, and what tells a series from one like it."""
+        apart = f" ({self.apart})" if self.apart else ""
+        return f"{self.device}, {standing(self.basis)}{apart}"
 
     @property
     def serving_cost(self) -> str:
@@ -188,9 +192,15 @@ def _plan_order(case: Case) -> int:
 
 
 def _label(key: tuple, groups: Mapping[tuple, list[Case]]) -> str:
-    """Return what tells one series from the others, besides what `Series.subject` says."""
-    common = set.intersection(*(set(other) for other in groups))
-    named = {"kv_dtype", "layers"} | {name for name, _ in common}
-    return ", ".join(
-        f"{name.replace('_', ' ')} {value}" for name, value in key if name not in named
-    )
+    """Return what tells one series from others, of its record too, besides `Series.subject`."""
+    common = parameters.common(dict(other) for other in groups)
+    return parameters.words(dict(key), [name for name, _ in key if name not in common])
+
+
+def told_apart(every: Sequence[Series]) -> list[Series]:
+    """Return the series, with their record's file where two read the same."""
+    read = [(one.named, one.where) for one in every]
+    return [
+        replace(one, apart=one.record.file) if read.count(title) > 1 else one
+        for one, title in zip(every, read, strict=True)
+    ]

@@ -127,7 +127,7 @@ def legend_at_foot(figure: Figure, axes: Iterable[Axes], columns: int = 1) -> No
     for each in axes:
         handles, labels = each.get_legend_handles_labels()
         entries |= dict(zip(labels, handles, strict=True))
-    strip = 0.3 + 0.22 * -(-len(entries) // columns)  # inches
+    strip = 0.3 + 0.195 * -(-len(entries) // columns)  # inches
     height = figure.get_figheight() + strip
     figure.set_figheight(height)
     figure.get_layout_engine().set(rect=(0, strip / height, 1, 1 - strip / height))

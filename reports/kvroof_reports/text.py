@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from kvroof_reports.rows import MODELLED, Interval
 
+# What a run asks of its samples: `target_half_width` of suites/harness/sampler.h.
+TARGET = "the sampler's target, 5 % of the figure each way"
+
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _RATES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1.0, ""))
 
@@ -91,6 +94,12 @@ def interval(ci95: Interval | None, unit: str) -> str:
     low, high = (quantity(end, unit) for end in ci95)
     same_unit = " " in low and low.split(" ")[1:] == high.split(" ")[1:]
     return f"{low.split(' ')[0] if same_unit else low} to {high}"
+
+
+def figure(value: float, ci95: Interval | None, unit: str) -> str:
+    """Return a value with its interval behind it, where there is one: 2.00x (1.90x to 2.10x)."""
+    text = quantity(value, unit)
+    return f"{text} ({interval(ci95, unit)})" if ci95 else text
 
 
 def standing(basis: str) -> str:

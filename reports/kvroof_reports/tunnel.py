@@ -108,7 +108,7 @@ def _compare(files: Sequence[Path]) -> tuple[str, list[Check]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the table, then every gate with PASS or FAIL."""
+    """Print the table, then every gate with PASS, FAIL or `not run`."""
     return command(__doc__, 2, _compare, arguments)
 
 

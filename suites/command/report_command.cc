@@ -62,6 +62,9 @@ std::optional<fs::path> find_reports() {
 }  // namespace
 
 int write_report(const ReportOptions& options) {
+  if (options.out.empty()) {
+    return fail(kBadUsage, "--out is empty; give . for the current folder");
+  }
   const auto folder = find_reports();
   if (!folder) {
     return fail(kCheckFailed,

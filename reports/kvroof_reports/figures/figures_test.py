@@ -8,6 +8,7 @@ import pkgutil
 import re
 import tempfile
 import unittest
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -30,6 +31,7 @@ from kvroof_reports.series import Series, series_of
 from kvroof_reports.testing import (
     HOST,
     LLAMA_1B,
+    PARAMS,
     TUNNEL,
     TUNNEL_512,
     alone,
@@ -120,26 +122,59 @@ class FiguresTest(unittest.TestCase):
             self.assertAlmostEqual(heights[0] / rate, 1)
             self.assertEqual(list(axes.get_lines()[-1].get_ydata()), [roof, roof])
 
-    def under_roofs(self) -> Record:
+    def test_a_roof_of_several_records_is_drawn_and_labelled_once(self) -> None:
+        records = [self.under_roofs(), self.under_roofs(link=5e9, live=8), self.under_roofs()]
+        figure = two_roofs.draw(records)
+        for axes, labels in (
+            (figure.axes[0], ["900 TFLOP/s"]),
+            (figure.axes[1], ["5.00 GB/s", "60.0 GB/s"]),
+        ):
+            self.assertEqual([text.get_text() for text in axes.texts], labels)
+            roofs = [line for line in axes.get_lines() if str(line.get_label()).startswith("_")]
+            self.assertEqual(len(roofs), len(labels))
+            self.assertEqual({line.get_color() for line in roofs}, {style.REFERENCE_COLOUR})
+
+    def test_roofs_too_near_to_be_labelled_apart_share_a_label(self) -> None:
+        axes = two_roofs.draw([self.under_roofs(), self.under_roofs(link=6.1e10)]).axes[1]
+        self.assertEqual([text.get_text() for text in axes.texts], ["60.0 GB/s to\n61.0 GB/s"])
+
+    def test_many_records_under_the_roofs_have_legend_entries_of_their_own(self) -> None:
+        records = [self.under_roofs(live=i) for i in range(18)]
+        figure = two_roofs.draw(records)
+        (legend,) = figure.legends
+        self.assertEqual(len({text.get_text() for text in legend.get_texts()}), 18)
+        lines = [one for one in figure.axes[0].get_lines() if one.get_linestyle() == "None"]
+        self.assertEqual(len({(one.get_color(), one.get_marker()) for one in lines}), 18)
+
+    def under_roofs(self, link: float = 6e10, live: int = 0) -> Record:
         """Return a record whose cases carry their ceilings."""
-        cases = pair(1024, 0.04, 0.02)
+        cases = pair(1024, 0.04, 0.02, params={**PARAMS, "live": live})
         cases[0]["metrics"]["compute_ceiling"] = {"unit": "FLOP/s", "median": 9e14}
-        cases[1]["metrics"]["link_ceiling"] = {"unit": "bytes/s", "median": 6e10}
+        cases[1]["metrics"]["link_ceiling"] = {"unit": "bytes/s", "median": link}
         with tempfile.TemporaryDirectory() as folder:
             return record(cases, Path(folder))
 
     def test_a_crossover_that_is_no_context_is_drawn_as_none(self) -> None:
         found = [crossover(1, 1024, "below_smallest"), crossover(2, None, "none_in_range")]
         closed = {**crossover(1, 10240, "found"), "question": "crossover_closed_form"}
-        axes = crossover_by_batch_and_link.draw(self.concluded([*found, closed])).axes[0]
+        figure = crossover_by_batch_and_link.draw(self.concluded([*found, closed]))
+        axes = figure.axes[0]
         marks = {
             str(line.get_marker()): line.get_xdata()[0]
             for line in axes.get_lines()
             if len(line.get_xdata())
         }
-        self.assertEqual(marks["<"], 1024)
-        self.assertGreater(marks["x"], 10240)
+        ticks = zip(axes.get_xticks(), [t.get_text() for t in axes.get_xticklabels()])
+        lanes = {text: place for place, text in ticks if text in ("all", "none")}
+        self.assertLess(lanes["all"], 1024)
+        self.assertGreater(lanes["none"], 10240)
+        self.assertEqual(marks["<"], lanes["all"])
+        self.assertEqual(marks["x"], lanes["none"])
         self.assertEqual(marks["|"], 10240)
+        said = [text.get_text() for text in figure.legends[0].get_texts()]
+        for words in ("at every context that ran", "at none that ran", "inside the interval"):
+            self.assertTrue(any(words in one for one in said), words)
+        self.assertEqual(list(axes.patches), [])
         self.assertEqual([t.get_text() for t in axes.get_yticklabels()], ["batch 1, live 0, bf16"])
 
     def test_settings_that_differ_in_anything_have_rows_of_their_own(self) -> None:
@@ -160,9 +195,23 @@ class FiguresTest(unittest.TestCase):
             lines = [x for x in axes.get_lines() if x.get_marker() == marker and len(x.get_xdata())]
             self.assertEqual(len({line.get_ydata()[0] for line in lines}), 3, marker)
 
-    def concluded(self, answers: list[dict[str, Any]]) -> Record:
+    def test_a_context_that_did_not_run_is_shaded(self) -> None:
+        found = [crossover(2, None, "none_in_range")]
+        closed = {**found[0], "question": "crossover_closed_form"}
+        cases = [skipped(102400, "copy", "No room.")]
+        figure = crossover_by_batch_and_link.draw(self.concluded([*found, closed], cases))
+        field, _ = figure.axes[0].patches  # the second one is the legend's
+        self.assertGreater(field.get_x(), 10240)
+        self.assertLess(field.get_x(), 102400)
+        self.assertGreater(field.get_x() + field.get_width(), 102400)
+        said = [text.get_text() for text in figure.legends[0].get_texts()]
+        self.assertIn("no result at this context", said)
+
+    def concluded(
+        self, answers: list[dict[str, Any]], others: Sequence[dict[str, Any]] = ()
+    ) -> Record:
         """Return a record with these answers."""
-        whole = document([*pair(1024, 0.04, 0.02), *pair(10240, 0.26, 0.04)])
+        whole = document([*pair(1024, 0.04, 0.02), *pair(10240, 0.26, 0.04), *others])
         whole["answers"] = answers
         with tempfile.TemporaryDirectory() as folder:
             return load_record(save(whole, Path(folder)))

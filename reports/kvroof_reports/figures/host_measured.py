@@ -39,9 +39,7 @@ def draw(host: Series, gpu: Series) -> Figure:
         style.legend_below(axes)
     style.title(left, "Time to first token")
     style.title(right, "Speedup of copy over recompute")
-    lines = [
-        f"{name}: {s.subject} on {_where(s)}" for name, s in (("Solid", host), ("broken", gpu))
-    ]
+    lines = [f"{name}: {s.named} on {_where(s)}" for name, s in (("Solid", host), ("broken", gpu))]
     figure.suptitle("\n".join(lines), x=0.01, horizontalalignment="left", fontsize=11)
     return figure
 

@@ -13,7 +13,7 @@ from kvroof_reports.series import Row
 
 
 def line(axes: Axes, rows: Sequence[Row], colour: str, marker: str, basis: str, label: str) -> None:
-    """Draw medians against context: a bar at measured intervals, a band over modelled ones."""
+    """Draw figures against context: a bar at measured intervals, a band over modelled ones."""
     contexts = [context for context, _ in rows]
     values = [metric.value for _, metric in rows]
     axes.plot(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speedup of copy over recompute against context, both axes logarithmic.
 
-Above the line at 1x copying wins. Bars and bands are 95 % intervals, where there are any.
+Above the line at 1x copying wins. Bars and bands are 95 % intervals, where there are any. A
+modelled line is the run with the profile's nominal values, not the middle of its band.
 
 The grey band is the published range of speedups; open marks are the published points, with bars as
 far as the readings of the published chart allow.
@@ -30,10 +31,7 @@ def draw(series: Series, published: Published | None = None) -> Figure:
         _draw_published(axes, published, [context for context, _ in rows])
     style.factor_axis(axes)
     style.context_axis(axes, [p.context for p in series.points])
-    what = f"{series.subject}, {series.label}" if series.label else series.subject
-    style.title(
-        axes, f"Copy over recompute, {what}", f"on {series.device}, {standing(series.basis)}"
-    )
+    style.title(axes, f"Copy over recompute, {series.named}", f"on {series.where}")
     style.legend_below(axes)
     return figure
 

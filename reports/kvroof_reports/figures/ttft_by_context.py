@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time to first token against context, one line a plan, both axes logarithmic.
 
-Bars and bands are 95 % intervals, where there are any.
+Bars and bands are 95 % intervals, where there are any. A measured line joins medians; a modelled
+one is the run with the profile's nominal values, near the fast end of its band where derates, which
+can only lengthen, have a range.
 
 Open marks are published measurements of the same model and device; their bars reach from the lower
 to the higher reading of the published chart.
@@ -32,8 +34,7 @@ def draw(series: Series, published: Published | None = None) -> Figure:
         _draw_published(axes, series, published)
     style.seconds_axis(axes)
     style.context_axis(axes, [p.context for p in series.points])
-    what = f"{series.subject}, {series.label}" if series.label else series.subject
-    style.title(axes, f"TTFT of {what}", f"on {series.device}, {standing(series.basis)}")
+    style.title(axes, f"TTFT of {series.named}", f"on {series.where}")
     style.legend_below(axes)
     return figure
 

@@ -27,7 +27,7 @@ def draw(tunnel: Tunnel) -> Figure:
     )
     points = tunnel.points
     for i, (series, colour, marker) in enumerate(kinds):
-        name = f"{series.subject} on {_where(tunnel, i)}, {standing(series.basis)}"
+        name = f"{series.named} on {_where(tunnel, i)}, {standing(series.basis)}"
         marks.line(left, tunnel.rows[i], colour, marker, series.basis, name)
         shares = [(p.context, share) for p in points if (share := p.shares[i]) is not None]
         right.plot(

@@ -13,6 +13,7 @@ from kvroof_reports.sections.beside_published import beside_published
 from kvroof_reports.sections.words import alt, caption
 from kvroof_reports.series import Point, Series
 from kvroof_reports.text import (
+    TARGET,
     interval,
     join,
     quantity,
@@ -40,6 +41,7 @@ _SCALED_COLUMNS = (
     ("copy TTFT, all layers", "copy", "ttft_scaled", ""),
     ("hybrid TTFT, all layers", "hybrid", "ttft_scaled", ""),
 )
+_WIDE = "†"  # behind an interval that did not get as narrow as was asked
 _VERDICTS = {
     "found": "inside the range that was tried",
     "none_in_range": "none in the range that was tried",
@@ -92,12 +94,26 @@ def _case_table(series: Series) -> Table:
     """One row a context: each figure with its interval, or with the word that there is none."""
     columns = _present(series, _COLUMNS)
     return Table(
-        "Medians, with the 95 % interval below each. MFU: share of the compute peak; link share: "
-        "share of the host link's peak.",
+        f"{_what_figures_are(series)} MFU: share of the compute peak; link share: share of the "
+        "host link's peak.",
         ("context, tokens", *(column[0] for column in columns), "basis"),
         tuple((*_row(point, columns), _bases(point)) for point in series.points),
         frozenset({len(columns) + 1}),
+        _footnote(series, columns),
     )
+
+
+def _what_figures_are(series: Series) -> str:
+    """Return how a figure of the series came about: it is a median only where runs repeat."""
+    said = {
+        False: "Measured on a real clock: medians of repeated runs, with the bootstrap 95 % "
+        "interval below each.",
+        True: "Modelled: the nominal run (the profile's own values), with the "
+        "95 % interval of the draws below each; derates can only lengthen, so where they have a "
+        "range a time lies near its fast end.",
+    }
+    kinds = sorted({case.basis in MODELLED for case in series.cases if case.outcome == "ok"})
+    return " ".join(said[kind] for kind in kinds)
 
 
 def _scaled_table(series: Series) -> Table | None:
@@ -106,7 +122,18 @@ def _scaled_table(series: Series) -> Table | None:
     rows = tuple(_row(point, columns) for point in series.points)
     head = ("context, tokens", *(column[0] for column in columns))
     caption = "Scaled from the layers that ran to all layers of the model; not measured."
-    return Table(caption, head, rows, frozenset()) if columns else None
+    footnote = _footnote(series, columns)
+    return Table(caption, head, rows, frozenset(), footnote) if columns else None
+
+
+def _footnote(series: Series, columns: list[_Column]) -> str:
+    """Return what the mark means, where a figure of these columns has it."""
+    wide = any(
+        case.params["plan"] == plan and name in case.metrics and case.metrics[name].stayed_wide
+        for case in series.cases
+        for _, plan, name, _ in columns
+    )
+    return f"{_WIDE} The interval stayed wider than {TARGET}." if wide else ""
 
 
 def _crossover_table(series: Series) -> Table | None:
@@ -148,8 +175,8 @@ def _figure(point: Point, plan: str, name: str, unit: str) -> Cell:
     notes = [] if metric.exact else [interval(metric.ci95, unit)]
     if metric.basis and metric.basis != case.basis:
         notes.append(standing(metric.basis))
-    if metric.samples_enough is False:
-        notes.append("wider than asked")
+    if metric.stayed_wide:
+        notes = [" ".join(["; ".join(notes), _WIDE])]
     return Cell(quantity(metric.value, unit), "; ".join(notes))
 
 

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kvroof_reports.crossover_answer import verdict
-from kvroof_reports.document import Cell, Section, Table, cells, picture
+from kvroof_reports.document import Block, Cell, Picture, Section, Table, cells, picture
 from kvroof_reports.figures import crossover_by_batch_and_link
+from kvroof_reports.parameters import common, named
 from kvroof_reports.rows import Case, Crossover, Record
 from kvroof_reports.sections.words import caption
 from kvroof_reports.setting import Setting, copies, names_of, setting_of
-from kvroof_reports.text import digits, tokens
+from kvroof_reports.text import digits, standing, tokens
 
 
 def sections(records: Sequence[Record]) -> Iterator[Section]:
@@ -19,20 +20,29 @@ def sections(records: Sequence[Record]) -> Iterator[Section]:
     for i, record in enumerate(records):
         if not record.closed_forms:
             continue
-        drawn = picture(
-            f"crossover-{i + 1}",
-            crossover_by_batch_and_link.draw(record),
-            f"From which context on copying is faster, {record.model_name} on "
-            f"{record.device_name}. {verdict(record)}",
-            caption(crossover_by_batch_and_link.__doc__),
-        )
-        said = (
-            "The closed form holds the FLOPs of recomputing a byte of KV against the FLOPs that "
-            "the machine does while its link moves a byte; their quotient Pi is the speedup if "
-            "nothing but the two roofs counted."
-        )
-        title = f"Crossover of {record.model_name} on {record.device_name}, {record.path.name}"
-        yield Section(title, (said, _closed_form(record), drawn, _answers(record)))
+        name = f"{named(record, common(c.params for c in record.cases))} on {record.device_title}"
+        closed = _closed_form(record)
+        blocks: list[Block] = [_CLOSED_FORM, closed] if closed.rows else []
+        if crossover_by_batch_and_link.drawable(record):
+            blocks += [_picture(i + 1, record, name)]
+        yield Section(f"Crossover of {name}, {record.file}", (*blocks, _answers(record)))
+
+
+_CLOSED_FORM = (
+    "The closed form holds the FLOPs of recomputing a byte of KV against the FLOPs that the "
+    "machine does while its link moves a byte; their quotient Pi is the speedup if nothing but the "
+    "two roofs counted."
+)
+
+
+def _picture(number: int, record: Record, name: str) -> Picture:
+    return picture(
+        f"crossover-{number}",
+        crossover_by_batch_and_link.draw(record),
+        f"From which context on copying is faster, {name}, "
+        f"{standing(record.crossovers[0].basis)}. {verdict(record)}",
+        caption(crossover_by_batch_and_link.__doc__),
+    )
 
 
 def _closed_form(record: Record) -> Table:
@@ -95,7 +105,7 @@ def _by_setting(
 
 
 _HEAD = {"kv_dtype": "KV dtype"}
-_SHORT = {"below_smallest": "all tried", "none_in_range": "none tried"}
+_SHORT = {"below_smallest": "all that ran", "none_in_range": "none that ran"}
 
 
 def _from(crossover: Crossover | None) -> Cell:

@@ -19,7 +19,7 @@ def sections(records: Sequence[Record]) -> Iterator[Section]:
     for record in records:
         table = _table(record.cases)
         if table:
-            yield Section(f"Cases without a result: {record.path.name}", (table,))
+            yield Section(f"Cases without a result: {record.file}", (table,))
 
 
 def _table(cases: Sequence[Case]) -> Table | None:

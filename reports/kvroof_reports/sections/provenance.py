@@ -19,7 +19,7 @@ def section(record: Record) -> Section:
         blocks += ["The device profile, value by value, with the source of each:", profile]
     elif record.device["basis"] in MODELLED:
         blocks.append("The record does not carry the profile of its device.")
-    return Section(f"Provenance: {record.path.name}", tuple(blocks))
+    return Section(f"Provenance: {record.file}", tuple(blocks))
 
 
 def _facts(record: Record) -> Table:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every case under the compute roof or the link's."""
+"""The cases of the pure plans beside the compute roof and the link's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def sections(records: Sequence[Record]) -> Iterator[Section]:
         two_roofs.draw(records),
         "The two roofs with "
         + " and ".join(f"{count} cases of {plan}" for plan, count in counts)
-        + " under them.",
+        + ".",
         caption(two_roofs.__doc__),
     )
     yield Section("The two roofs", (drawn,))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from kvroof_reports.published import Published
 from kvroof_reports.rows import PLANS
 from kvroof_reports.series import Series
-from kvroof_reports.text import seconds, standing, times, tokens
+from kvroof_reports.text import seconds, times, tokens
 
 
 def caption(docstring: str | None, published: Published | None = None) -> str:
@@ -27,6 +27,5 @@ def alt(what: str, series: Series, published: Published | None = None) -> str:
     ]
     beside = " Published points stand beside." if published else ""
     return (
-        f"{what} against context of {series.subject} on {series.device}, "
-        f"{standing(series.basis)}. {'; '.join(found)}.{beside}"
+        f"{what} against context of {series.named} on {series.where}. {'; '.join(found)}.{beside}"
     )
