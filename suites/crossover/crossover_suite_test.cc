@@ -10,8 +10,8 @@
 namespace kvroof {
 namespace {
 
-std::vector<Case> run(Device& device, std::vector<std::uint64_t> contexts,
-                      std::vector<PlanKind> plans) {
+std::vector<Case> run(Device& device, const std::vector<std::uint64_t>& contexts,
+                      const std::vector<PlanKind>& plans) {
   SuiteSetup setup{.device = device, .shape = small_model()};
   for (const std::uint64_t context : contexts) {
     GridPoint point;
