@@ -41,14 +41,13 @@ th, td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align:
 th { vertical-align: bottom; }
 td { white-space: nowrap; }
 th.words, td.words { text-align: left; white-space: normal; }
-td.long small { white-space: normal; }
 td.long { white-space: normal; overflow-wrap: anywhere; min-width: 18rem; }
-small { display: block; font-size: .75rem; white-space: nowrap; }
+small { display: block; font-size: .75rem; white-space: normal; }
 figure { margin: 1.25rem 0; }
 figure img { max-width: 100%; height: auto; background: #fff; }
 figcaption { font-size: .875rem; }
 @media print { body { max-width: none; padding: 0; font-size: 11px; } .scroll { overflow: visible; }
-  table { font-size: 9px; } td { white-space: normal; } small { white-space: normal; }
+  table { font-size: 9px; } td { white-space: normal; }
   figure, tr, .answer { break-inside: avoid; } h2 { break-after: avoid; } }
 """
 
