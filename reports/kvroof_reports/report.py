@@ -34,6 +34,8 @@ _HOW = (
     "is the run with the profile's nominal values, not the middle of the draws: derates, 1 there, "
     "can only lengthen, so where they have a range the figure lies near the fast end of its "
     "interval. No modelled device has run here.",
+    "A simulated copy moves its bytes, and compares them, while a case is small enough (README). "
+    "Data off: they were priced but not moved, so nothing is said there of their correctness.",
     "A figure's basis is the weakest of its inputs: measured, emulated (real clock, an imposed "
     "limit), calibrated (parameters fitted to a measured run), published (others' measurements), "
     "datasheet (peaks times a stated efficiency). Anything scaled from some layers to all of "

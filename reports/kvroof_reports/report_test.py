@@ -145,7 +145,8 @@ class TwoRunsTest(Reporting):
 
     def test_crossovers_and_unmoved_bytes_are_told(self) -> None:
         self.assertIn("at or below the smallest context tried", self.html())
-        self.assertIn("At 102,400 tokens the bytes were priced but not moved", self.html())
+        self.assertIn("<p>Data off at 102,400 tokens.</p>", self.html())
+        self.assertEqual(self.html().count("priced but not moved"), 1)
 
     def test_reasons_are_shown_and_escaped(self) -> None:
         self.assertIn("The host tier has no room for &lt;4096&gt; tokens.", self.html())

@@ -67,10 +67,7 @@ def _unmoved(series: Series) -> list[Block]:
     if not series.unmoved:
         return []
     at = join([tokens(context) for context in series.unmoved])
-    return [
-        f"At {at} tokens the bytes were priced but not moved (data off): nothing is said there of "
-        "their correctness."
-    ]
+    return [f"Data off at {at} tokens."]
 
 
 def _pictures(number: int, series: Series, published: Published | None) -> Iterator[Picture]:
