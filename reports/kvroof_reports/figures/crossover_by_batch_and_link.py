@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """From which context on copying is faster by a margin: a panel a link, a row a setting.
 
-A full mark is a crossover, its bar the 95 % interval; an open mark: it lies inside the interval
-there. Beside the contexts are two lanes: an arrow under "all" says that copying is faster at every
-context that ran, a cross under "none" that it is at none. A grey field is a context without a
-result (mostly for want of memory): that row's arrow or cross speaks of the other contexts only. The
-grey strokes are the closed form, by the two roofs alone.
+A full mark is a crossover, its bar the 95 % interval; an open mark: the margin lies within the
+speedup's interval there, so it is not decided. Beside the contexts are two lanes: an arrow under
+"all" says that copying is faster at every context that ran, a cross under "none" that it is at
+none. A grey field is a context without a result (mostly for want of memory): that row's arrow or
+cross speaks of the other contexts only. The grey strokes are the closed form, by the two roofs
+alone.
 """
 
 from __future__ import annotations
