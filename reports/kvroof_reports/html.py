@@ -36,18 +36,19 @@ caption { text-align: left; padding-bottom: .4rem; }
 caption span { display: block; position: sticky; left: 0;
                max-width: min(66rem, calc(100vw - 2.5rem)); }
 .footnote { font-size: .8125rem; margin: -.75rem 0 1rem; }
-th, td { padding: .3rem .5rem; border-bottom: 1px solid var(--line); text-align: right;
+th, td { padding: .3rem; border-bottom: 1px solid var(--line); text-align: right;
          vertical-align: top; }
 th { vertical-align: bottom; }
 td { white-space: nowrap; }
 th.words, td.words { text-align: left; white-space: normal; }
 td.long { white-space: normal; overflow-wrap: anywhere; min-width: 18rem; }
-small { display: block; font-size: .75rem; white-space: normal; }
+small { display: block; font-size: .72rem; white-space: nowrap; }
+td.long small { white-space: normal; }
 figure { margin: 1.25rem 0; }
 figure img { max-width: 100%; height: auto; background: #fff; }
 figcaption { font-size: .875rem; }
 @media print { body { max-width: none; padding: 0; font-size: 11px; } .scroll { overflow: visible; }
-  table { font-size: 9px; } td { white-space: normal; }
+  table { font-size: 9px; } td, small { white-space: normal; }
   figure, tr, .answer { break-inside: avoid; } h2 { break-after: avoid; } }
 """
 
