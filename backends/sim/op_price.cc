@@ -138,7 +138,11 @@ Result<Price> price_of(const Profile& profile, const MixtureOfExperts& op) {
 // Around a ring: each rank sends its share 2 (ranks - 1) times.
 Result<Price> price_of(const Profile& profile, const AllReduce& op) {
   if (op.ranks == 1) return Price{};
-  if (!profile.peer) return no_share("a link to other devices (peer), which --tp needs");
+  if (!profile.peer) {
+    return unsupported("The device profile has no link to other devices (peer), which tensor "
+                       "parallelism needs; leave --tp out or choose a profile that has peer, such "
+                       "as h100-sxm.");
+  }
   const double bytes = static_cast<double>(op.tokens) * op.width * size_of(op.dtype);
   const double sent = 2 * bytes * (op.ranks - 1) / op.ranks;
   const double seconds = sent / profile.peer->rate.value + profile.peer->latency.value;

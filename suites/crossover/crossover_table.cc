@@ -188,7 +188,7 @@ std::string series_text(std::span<const Case> cases, const Answers& answers) {
       "them, "
       "or at none.";
   if (any([](const Answer& one) { return one.ci95.has_value(); }) && fits) {
-    legend += " In brackets: 95 % of the draws.";
+    legend += " In brackets: where 95 % of the draws have it.";
   }
   if (any([&](const Answer& one) {
         return one.verdict == Verdict::inside_interval || (one.ci95 && !fits);

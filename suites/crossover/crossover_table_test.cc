@@ -52,9 +52,9 @@ TEST(CrossoverTable, SaysWhatTheIntervalDoesNotDecide) {
   EXPECT_THAT(text, HasSubstr("With ~ the 95 % interval does not decide it."));
 }
 
+// 1.25 and 1.75, within 1.125 to 1.375 and 1.575 to 1.925.
 TEST(CrossoverTable, AllAndNoneAreWords) {
-  // 1.375 and 1.5, within 1.24 to 1.65
-  const std::string text = text_of({copy_case(5632, 1), copy_case(6144, 1)});
+  const std::string text = text_of({copy_case(5120, 1), copy_case(7168, 1)});
   EXPECT_THAT(text, HasSubstr("\nall   all  none\n"));
   EXPECT_THAT(text, Not(HasSubstr("~")));
 }

@@ -33,7 +33,7 @@ Result<Json> read_record(const std::filesystem::path& file) {
                                     version.dump(), kSchemaVersion));
   }
   if (!record.contains("cases") || !record["cases"].is_array()) {
-    return refuse(file, "is no whole kvroof record: it has no list of cases");
+    return refuse(file, "is not a whole kvroof record: it has no list of cases");
   }
   return record;
 }

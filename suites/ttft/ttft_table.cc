@@ -83,8 +83,8 @@ std::vector<Figure> figures_of(std::span<const Group> groups) {
     figures.push_back({"hybrid ms", "hybrid", "ttft", 0});
     figures.push_back({"gain", "hybrid", "gain_over_pure"});
   }
-  figures.push_back({"MFU %", "recompute", "mfu", 100});
-  figures.push_back({"link %", "copy", "link_share", 100});
+  figures.push_back({"MFU%", "recompute", "mfu", 100});
+  figures.push_back({"link%", "copy", "link_share", 100});
   return figures;
 }
 

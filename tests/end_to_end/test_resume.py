@@ -290,9 +290,13 @@ def test_a_finished_file_of_another_grid_is_kept(refused, run, tmp_path: Path) -
     assert "--seed is 1 there" in refused(2, *SMALL, "--seed", "2", "--resume")
     (tmp_path / "out.json").write_text("precious")
     assert "out.json: is not JSON" in refused(2, *SMALL, "--resume")
+    (tmp_path / "out.json").write_text(json.dumps(json.loads(before) | {"cases": [3]}))
+    sentence = refused(2, *SMALL, "--resume")
+    assert "cannot resume out.json: " in sentence
+    assert "json.exception" not in sentence
     (tmp_path / "out.json").write_text(before.replace('"cases"', '"caskets"'))
     sentence = refused(2, *SMALL, "--resume")
-    assert "cannot resume out.json: is no whole kvroof record" in sentence
+    assert "cannot resume out.json: is not a whole kvroof record" in sentence
     (tmp_path / "out.json").write_text(before)
     assert run(*SMALL, "--resume").returncode == 0
 
