@@ -24,19 +24,20 @@ struct Gemm {
 // Where one layer's K and V of a paged cache lie. The element (block, token, head, i) of K is at
 //   cache.offset + k_offset + block_table[block] * block_stride + token * token_stride
 //   + head * head_stride + i * bytes_of(dtype),
-// and likewise of V from v_offset. Strides are in bytes.
+// and likewise of V from v_offset. Strides are in bytes. An op's `sequences` have one row of the
+// block table each, logical to physical block, and the formula takes a sequence's own row.
 struct PagedKv {
   Span cache;
-  Span block_table;  // i32[ceil((past + tokens) / block_tokens)], logical to physical block
+  Span block_table;  // i32[sequences, ceil((past + tokens) / block_tokens)]
   std::uint64_t k_offset, v_offset, block_stride, token_stride, head_stride;
   std::uint32_t block_tokens, kv_heads, head_dim;
   DType dtype;  // may be narrower than what is computed in
 };
 
-// Causal attention of `tokens` new queries over the `past + tokens` keys in the cache (the new ones
-// are already appended). Query t sees keys 0 .. past + t, or the last `window` of them. Row t of q
-// starts at t * q_row_bytes and holds heads * head_dim elements; out is dense [tokens, heads *
-// head_dim].
+// Causal attention of each sequence's `tokens` new queries over its own `past + tokens` keys in the
+// cache (the new ones are already appended). Query t sees keys 0 .. past + t, or the last `window`
+// of them. Row s * tokens + t of q, of sequence s, starts at that times q_row_bytes and holds
+// heads * head_dim elements; out is dense [sequences, tokens, heads * head_dim].
 struct Attention {
   Span q, out;
   std::uint64_t q_row_bytes;
@@ -45,19 +46,23 @@ struct Attention {
   float scale;               // positive; 1 / sqrt(head_dim) as a rule
   DType dtype;               // of q and out
   std::uint32_t window = 0;  // 0: no bound
+  // As many of the same tokens and past, as a serving engine's decode step has them; zero is
+  // refused. The same in MlaAttention and RopeAppend.
+  std::uint32_t sequences = 1;
 };
 
 // Multi-head latent attention: rotates the last rope_dim of each head of q, appends the new latents
 // (the cache holds kv_rank + rope_dim a token, K alone, one head) and attends over all of them,
 // through `expansion`, which makes a latent into nope_dim of K and v_dim of V for each head.
 struct MlaAttention {
-  Span q;          // [tokens, heads * (nope_dim + rope_dim)]
-  Span latents;    // [tokens, kv_rank + rope_dim]
+  Span q;          // [sequences, tokens, heads * (nope_dim + rope_dim)]
+  Span latents;    // [sequences, tokens, kv_rank + rope_dim]
   Span expansion;  // [heads * (nope_dim + v_dim), kv_rank]
-  Span out;        // [tokens, heads * v_dim]
+  Span out;        // [sequences, tokens, heads * v_dim]
   PagedKv kv;
   std::uint32_t tokens, past, heads, kv_rank, nope_dim, rope_dim, v_dim;
   DType dtype;
+  std::uint32_t sequences = 1;
 };
 
 // A feed-forward of experts: each row of x goes through the `active` ones of `experts` that score
@@ -87,14 +92,17 @@ struct Norm {
   DType dtype;
 };
 
-// qkv is [tokens, (heads + 2 * kv_heads) * head_dim], q then k then v. Rotates q in place and k, in
-// halves (element i with i + head_dim / 2, as Llama checkpoints expect), by position past + t and
-// inverse_frequency f32[head_dim / 2]; appends k and v to the cache at positions past + t.
+// qkv is [sequences, tokens, (heads + 2 * kv_heads) * head_dim], q then k then v. Rotates q in
+// place and k, in halves (element i with i + head_dim / 2, as Llama checkpoints expect), by
+// position past + t and inverse_frequency f32[head_dim / 2]; appends k and v to the cache at
+// positions past + t of their sequence. Sequences may run at once: none appends to what another
+// names.
 struct RopeAppend {
   Span qkv, inverse_frequency;
   PagedKv kv;
   std::uint32_t tokens, past, heads;
   DType dtype;  // of qkv
+  std::uint32_t sequences = 1;
 };
 
 // out[t, i] = silu(gate_up[t, i]) * gate_up[t, width + i]; gate_up is [tokens, 2 * width].

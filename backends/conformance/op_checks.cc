@@ -2,6 +2,7 @@
 // Ops: spans that are too short are refused by every adapter; those that compute values compute
 // these. (What each op computes at size is tested beside its kernel.)
 #include <cstring>
+#include <tuple>
 
 #include "backends/conformance/check.h"
 #include "backends/conformance/rig.h"
@@ -30,16 +31,20 @@ Status run(Rig& rig, const Op& op) {
 
 // Every op over spans of exactly the bytes that its shape needs, with a way to shorten each.
 struct Shapes {
-  explicit Shapes(Buffer& buffer) : buffer_(buffer) {}
+  // Of the ops that take some, so many sequences.
+  explicit Shapes(Buffer& buffer, std::uint32_t sequences = 1)
+      : buffer_(buffer), sequences_(sequences) {}
 
   Span span(std::uint64_t bytes) {
     const bool shorten = next_++ == shortened_;
     return {&buffer_, 0, shorten ? bytes - 1 : bytes};
   }
 
+  Span each(std::uint64_t bytes) { return span(sequences_ * bytes); }
+
   PagedKv paged() {  // one block of 4 tokens: K at 0, V at 512
     return {.cache = {&buffer_, 0, 1024},
-            .block_table = span(4),
+            .block_table = each(4),
             .k_offset = 0,
             .v_offset = 512,
             .block_stride = 1024,
@@ -60,11 +65,13 @@ struct Shapes {
       case 0:
         return Gemm{span(2 * 16 * 4), span(3 * 16 * 4), span(2 * 3 * 4), 2, 3, 16, kF32, kF32};
       case 1:
-        return Attention{span(3 * 32 * 4), span(3 * 32 * 4), 32 * 4, paged(), 3, 1, 2, 0.25f, kF32};
+        return Attention{
+            each(3 * 32 * 4), each(3 * 32 * 4), 32 * 4, paged(), 3, 1, 2, 0.25f, kF32, 0,
+            sequences_};
       case 2:
         return Norm{span(128), span(128), span(64), span(128), 2, 16, 1e-5f, kF32};
       case 3:
-        return RopeAppend{span(3 * 96 * 4), span(8 * 4), paged(), 3, 1, 2, kF32};
+        return RopeAppend{each(3 * 96 * 4), span(8 * 4), paged(), 3, 1, 2, kF32, sequences_};
       case 4:
         return Activation{span(2 * 32 * 4), span(2 * 16 * 4), 2, 16, kF32};
       case 5:
@@ -76,10 +83,10 @@ struct Shapes {
       case 8: {  // 2 heads of 4 + 2 and 3, latents of 6
         PagedKv latents = paged();
         latents.kv_heads = 1, latents.head_dim = 8, latents.head_stride = 32;
-        return MlaAttention{span(3 * 2 * 6 * 4),
-                            span(3 * 8 * 4),
+        return MlaAttention{each(3 * 2 * 6 * 4),
+                            each(3 * 8 * 4),
                             span(2 * 7 * 6 * 4),
-                            span(3 * 2 * 3 * 4),
+                            each(3 * 2 * 3 * 4),
                             latents,
                             3,
                             1,
@@ -88,7 +95,8 @@ struct Shapes {
                             4,
                             2,
                             3,
-                            kF32};
+                            kF32,
+                            sequences_};
       }
       case 9:
         return MixtureOfExperts{span(2 * 8 * 4),
@@ -111,13 +119,14 @@ struct Shapes {
 
  private:
   Buffer& buffer_;
+  const std::uint32_t sequences_;
   int shortened_ = -1, next_ = 0;
 };
 
-void ops_refuse_short_spans(Rig& rig) {
+void refuse_short_spans(Rig& rig, std::uint32_t sequences) {
   const auto buffer = rig.buffer(MemoryKind::device, kBytes);
   const auto compute = rig.queue(QueueKind::compute);
-  Shapes shapes(*buffer);
+  Shapes shapes(*buffer, sequences);
   for (std::size_t op = 0; op < std::variant_size_v<Op>; ++op) {
     (void)shapes.make(op, -1);
     const int spans = shapes.spans();
@@ -129,6 +138,22 @@ void ops_refuse_short_spans(Rig& rig) {
           "op " + std::to_string(op) + " with span " + std::to_string(i) + " one byte short");
     }
   }
+}
+
+void ops_refuse_short_spans(Rig& rig) { refuse_short_spans(rig, 1); }
+void spans_grow_with_sequences(Rig& rig) { refuse_short_spans(rig, 3); }
+
+void no_sequences_are_refused(Rig& rig) {
+  const auto buffer = rig.buffer(MemoryKind::device, kBytes);
+  const auto compute = rig.queue(QueueKind::compute);
+  Shapes shapes(*buffer);
+  const auto expect = [&](auto op) {
+    op.sequences = 0;
+    rig.expect_refused(*compute, {.fences = {}, .body = Op{op}}, Code::invalid, "no sequences");
+  };
+  expect(std::get<Attention>(shapes.make(1, -1)));
+  expect(std::get<RopeAppend>(shapes.make(3, -1)));
+  expect(std::get<MlaAttention>(shapes.make(8, -1)));
 }
 
 void gather_takes_rows(Rig& rig) {
@@ -173,6 +198,38 @@ void gemm_multiplies_by_the_transpose(Rig& rig) {
   require(run(rig, op).ok(), "gemm failed");
   require(download<float>(rig, *c) == std::vector<float>{12, 12, 12, 12, 30, 30, 30, 30},
           "weights that were written again are read again");
+}
+
+// Two sequences of two tokens behind three, whose rows and block tables lie in one buffer each,
+// together and one by one.
+void sequences_are_as_ops_of_their_own(Rig& rig) {
+  constexpr std::uint32_t kTokens = 2, kPast = 3, kHeads = 2, kWidth = 4 * 4;  // q, q, k, v of 4
+  std::vector<float> values(2 * kTokens * kWidth), past(4 * 4 * 8);  // four blocks of four tokens
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i * 7 % 13) - 6;
+  for (std::size_t i = 0; i < past.size(); ++i) past[i] = static_cast<float>(i * 5 % 11) - 5;
+  const auto frequency = upload<float>(rig, {1, 0.1f});
+  const auto table = upload<std::int32_t>(rig, {2, 0, 3, 1});
+  const auto compute = [&](std::uint32_t sequences) {
+    const auto qkv = upload(rig, values), cache = upload(rig, past);
+    const auto out = upload(rig, std::vector<float>(2 * kTokens * kHeads * 4));
+    for (std::uint32_t first = 0; first < 2; first += sequences) {
+      const auto part = [&](Buffer& buffer) {
+        const std::uint64_t bytes = buffer.facts().bytes / 2;
+        return Span{&buffer, first * bytes, sequences * bytes};
+      };
+      const PagedKv kv{all(*cache), part(*table), 0, 64, 128, 16, 16, 4, 1, 4, DType::f32};
+      const Op ops[] = {RopeAppend{part(*qkv), all(*frequency), kv, kTokens, kPast, kHeads,
+                                   DType::f32, sequences},
+                        Attention{part(*qkv), part(*out), kWidth * 4, kv, kTokens, kPast, kHeads,
+                                  0.5f, DType::f32, 0, sequences}};
+      for (const Op& op : ops) require(run(rig, op).ok(), "an op of sequences failed");
+    }
+    return std::tuple(download<float>(rig, *qkv), download<float>(rig, *cache),
+                      download<float>(rig, *out));
+  };
+  const auto together = compute(2), apart = compute(1);
+  require(together == apart, "sequences of one op are as ops of their own");
+  require(std::get<1>(together) != past, "and their k and v are in the cache");
 }
 
 void a_bad_index_fails_and_aborts(Rig& rig) {
@@ -235,6 +292,8 @@ void runs_are_checked_like_their_ops(Rig& rig) {
 
 constexpr Check kRefusals[] = {
     {"ops_refuse_short_spans", ops_refuse_short_spans},
+    {"spans_grow_with_sequences", spans_grow_with_sequences},
+    {"no_sequences_are_refused", no_sequences_are_refused},
     {"runs_are_checked_like_their_ops", runs_are_checked_like_their_ops}};
 
 constexpr Check kValues[] = {
@@ -242,6 +301,7 @@ constexpr Check kValues[] = {
     {"scatter_puts_rows", scatter_puts_rows},
     {"embedding_looks_up", embedding_looks_up},
     {"gemm_multiplies_by_the_transpose", gemm_multiplies_by_the_transpose},
+    {"sequences_are_as_ops_of_their_own", sequences_are_as_ops_of_their_own},
     {"a_run_repeats_its_ops_in_order", a_run_repeats_its_ops_in_order},
     {"a_run_ends_at_its_first_failure", a_run_ends_at_its_first_failure},
     {"a_bad_index_fails_and_aborts", a_bad_index_fails_and_aborts},

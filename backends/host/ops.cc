@@ -126,7 +126,7 @@ Status Ops::execute(const Gemm& op) {
 
 Status Ops::execute(const Attention& op) {
   return attention_.run({address(op.q), address(op.out), op.q_row_bytes, view(op.kv), op.tokens,
-                         op.past, op.heads, op.scale});
+                         op.past, op.heads, op.scale, op.sequences});
 }
 
 Status Ops::execute(const Norm& op) {
@@ -138,7 +138,7 @@ Status Ops::execute(const Norm& op) {
 Status Ops::execute(const RopeAppend& op) {
   return rope_append({address(op.qkv),
                       reinterpret_cast<const float*>(address(op.inverse_frequency)), view(op.kv),
-                      op.tokens, op.past, op.heads});
+                      op.tokens, op.past, op.heads, op.sequences});
 }
 
 Status Ops::execute(const Activation& op) {

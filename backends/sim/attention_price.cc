@@ -85,49 +85,57 @@ Result<Price> price_of(const Profile& profile, const Attention& op) {
     }
     rate = attention_rate(*shape, length);
   }
-  const double pairs = causal_pairs(op.past, op.tokens, computed_window(op));
+  const double sequences = op.sequences;
+  const double pairs = sequences * causal_pairs(op.past, op.tokens, computed_window(op));
   const double seconds = 4.0 * op.heads * op.kv.head_dim * pairs / rate;
   const double seen =
       op.window == 0 ? length : std::min(length, static_cast<double>(op.window) + op.tokens);
-  const double kv = 2.0 * op.kv.kv_heads * op.kv.head_dim * size_of(op.kv.dtype) * seen;
-  const double bytes = kv + 2.0 * op.tokens * op.heads * op.kv.head_dim * size_of(op.dtype);
+  const double kv = sequences * 2.0 * op.kv.kv_heads * op.kv.head_dim * size_of(op.kv.dtype) * seen;
+  const double rows = sequences * op.tokens;
+  const double bytes = kv + 2.0 * rows * op.heads * op.kv.head_dim * size_of(op.dtype);
   return kernel_price(profile, seconds * profile.derates.attention.value, kv, bytes);
 }
 
 namespace {
 
-// The product with `expansion` of so many rows, at the rate of any other.
-Result<Price> expand(const Profile& profile, const MlaAttention& op, std::uint32_t rows) {
+// The product with `expansion` of so many rows a sequence, at the rate of any other.
+Result<Price> expand(const Profile& profile, const MlaAttention& op, std::uint64_t each) {
+  const std::uint64_t rows = op.sequences * each;
+  if (rows > UINT32_MAX) return unsupported("Latent attention is priced for up to 2^32 tokens.");
   Gemm gemm{};
-  gemm.m = rows, gemm.n = op.heads * (op.nope_dim + op.v_dim), gemm.k = op.kv_rank;
+  gemm.m = static_cast<std::uint32_t>(rows), gemm.n = op.heads * (op.nope_dim + op.v_dim),
+  gemm.k = op.kv_rank;
   gemm.dtype = gemm.out_dtype = op.dtype;
   return price_of(profile, gemm);
 }
 
 }  // namespace
 
-// The faster of two ways. Expanded: K and V of every head are made of all latents, then attention
-// over them. Absorbed: the expansion is applied to the new queries and outputs instead, and
-// attention sees the latents themselves.
+// The faster of two ways, for all sequences. Expanded: K and V of every head are made of all
+// latents, then attention over them. Absorbed: the expansion is applied to the new queries and
+// outputs instead, and attention sees the latents themselves.
 Result<Price> price_of(const Profile& profile, const MlaAttention& op) {
   const auto share = profile.latent_attention.find(op.dtype);
   if (share == profile.latent_attention.end()) return no_share("latent attention");
   const double rate = profile.peak_flops.at(op.dtype).value * share->second.value;
-  const double size = size_of(op.dtype), tokens = op.tokens, heads = op.heads;
-  const double length = static_cast<double>(op.past) + tokens, latent = op.kv.head_dim;
-  const double qk = op.nope_dim + op.rope_dim, pairs = causal_pairs(op.past, tokens, kUnbounded);
+  const double size = size_of(op.dtype), sequences = op.sequences, heads = op.heads;
+  const double tokens = sequences * op.tokens, latent = op.kv.head_dim;  // of all sequences
+  const double keys = sequences * (static_cast<double>(op.past) + op.tokens);
+  const double qk = op.nope_dim + op.rope_dim;
+  const double pairs = sequences * causal_pairs(op.past, op.tokens, kUnbounded);
   const auto attend = [&](double qk_dim, double v_dim, double kv_bytes) {
     const double seconds = 2 * heads * (qk_dim + v_dim) * pairs / rate;
     const double bytes = kv_bytes + tokens * heads * (qk_dim + v_dim) * size;
     return kernel_price(profile, seconds * profile.derates.attention.value, kv_bytes, bytes);
   };
-  const auto all = expand(profile, op, op.past + op.tokens), own = expand(profile, op, op.tokens);
+  const auto all = expand(profile, op, std::uint64_t{op.past} + op.tokens),
+             own = expand(profile, op, op.tokens);
   if (!all || !own) return all ? own : all;
   const Price append = memory_price(profile, 2 * tokens * (heads * op.rope_dim + latent) * size);
   const Price expanded =
-      sum({append, *all, attend(qk, op.v_dim, length * heads * (qk + op.v_dim) * size)});
+      sum({append, *all, attend(qk, op.v_dim, keys * heads * (qk + op.v_dim) * size)});
   const Price absorbed =
-      sum({append, *own, attend(latent, op.kv_rank, length * latent * size_of(op.kv.dtype))});
+      sum({append, *own, attend(latent, op.kv_rank, keys * latent * size_of(op.kv.dtype))});
   return expanded.seconds < absorbed.seconds ? expanded : absorbed;
 }
 

@@ -87,7 +87,8 @@ Result<Price> price_of(const Profile& profile, const Norm& op) {
 Result<Price> price_of(const Profile& profile, const RopeAppend& op) {
   const double size = size_of(op.dtype), appended = 2.0 * op.kv.kv_heads;
   const double elements = 2.0 * op.heads * size + appended * (size + size_of(op.kv.dtype));
-  return memory_price(profile, op.tokens * elements * op.kv.head_dim);
+  const double rows = to_double(op.sequences) * op.tokens;
+  return memory_price(profile, rows * elements * op.kv.head_dim);
 }
 
 Result<Price> price_of(const Profile& profile, const Activation& op) {

@@ -90,6 +90,85 @@ TEST_F(SimPrice, AWindowBoundsPairsAndKv) {
   EXPECT_DOUBLE_EQ(seconds(p, op), 2.0 * 20'001 * 2 * 64 * 2 / 1e12) << "K and V that are seen";
 }
 
+// A launch floor, and the same ops again without one.
+class SimSequences : public SimPrice {
+ protected:
+  static constexpr double kFloor = 5e-6;
+
+  static Profile with_floor() {
+    nlohmann::json json = nlohmann::json::parse(test_profile());
+    for (const char* key : {"low", "value", "high"}) json["launch_floor"][key] = kFloor;
+    return profile(json.dump());
+  }
+  static double bytes(const Profile& profile, const Op& op) {
+    return of(Pricer(profile).price(op)->amounts, Resource::hbm);
+  }
+  // `op` of eight sequences takes the FLOPs and bytes of eight, and a floor as one does.
+  template <class Sequences>
+  static void expect_one_launch(Sequences op, double floors) {
+    const Profile none = profile(), floor = with_floor();
+    const double one = seconds(none, op), moved = bytes(none, op);
+    ASSERT_LT(8 * one, kFloor);
+    EXPECT_DOUBLE_EQ(seconds(floor, op), floors * kFloor);
+    op.sequences = 8;
+    EXPECT_NEAR(seconds(none, op), 8 * one, 1e-9 * one);
+    EXPECT_NEAR(bytes(none, op), 8 * moved, 1e-9 * moved);
+    EXPECT_DOUBLE_EQ(seconds(floor, op), floors * kFloor);
+  }
+};
+
+TEST_F(SimSequences, OfOneOpPayOneLaunch) {
+  Attention attention{};
+  attention.tokens = 1;
+  attention.past = 255;
+  attention.heads = 8;
+  attention.kv.kv_heads = 2;
+  attention.kv.head_dim = 64;
+  attention.dtype = attention.kv.dtype = DType::bf16;
+  expect_one_launch(attention, 1);
+  attention.window = 100;
+  expect_one_launch(attention, 1);
+  RopeAppend append{};
+  append.tokens = 1;
+  append.heads = 8;
+  append.kv = attention.kv;
+  append.dtype = DType::bf16;
+  expect_one_launch(append, 1);
+}
+
+TEST_F(SimSequences, DoNotSeeOneAnother) {
+  const Profile p = profile();
+  Attention op{};
+  op.tokens = 100;
+  op.heads = 8;
+  op.kv.kv_heads = 2;
+  op.kv.head_dim = 64;
+  op.dtype = op.kv.dtype = DType::bf16;
+  op.sequences = 3;
+  EXPECT_DOUBLE_EQ(seconds(p, op), 3 * 4.0 * 8 * 64 * 5050 / 100e12) << "each its own triangle";
+}
+
+// Absorbed, for one new token: the append, the expansion's product, and attention.
+TEST_F(SimSequences, OfLatentsAreExpandedOrAbsorbedTogether) {
+  MlaAttention op{};
+  op.tokens = 1, op.past = 255, op.heads = 16;
+  op.kv_rank = 512, op.nope_dim = 128, op.rope_dim = 64, op.v_dim = 128;
+  op.kv.kv_heads = 1, op.kv.head_dim = 576;
+  op.dtype = op.kv.dtype = DType::bf16;
+  const Profile floor = with_floor();
+  EXPECT_DOUBLE_EQ(seconds(floor, op), 3 * kFloor);
+  op.sequences = 8;
+  EXPECT_DOUBLE_EQ(seconds(floor, op), 3 * kFloor);
+  op.past = 0, op.tokens = 4096, op.sequences = 2;  // expanded: everything twice
+  const double append = 2.0 * 4096 * (16 * 64 + 576) * 2 / 1e12;
+  const double expansion = 2.0 * 4096 * 16 * 256 * 512 / 100e12;
+  const double pairs = 4096.0 * 4097 / 2;
+  EXPECT_NEAR(seconds(profile(), op), 2 * (append + expansion + 2 * 16 * 320 * pairs / 50e12),
+              1e-12);
+  op.sequences = UINT32_MAX;
+  EXPECT_EQ(Pricer(floor).price(Op{op}).code(), Code::unsupported) << "no product has such rows";
+}
+
 TEST_F(SimPrice, ANarrowerCacheIsReadFaster) {
   const Profile p = profile();
   Attention op{};

@@ -188,7 +188,20 @@ void attend(const AttentionArgs& args, const TileKernels& kernels, const Attenti
 Status AttentionKernel::run(const AttentionArgs& args) {
   const std::uint64_t keys = std::uint64_t{args.past} + args.tokens;
   if (keys > UINT32_MAX) return {Code::unsupported, "attention takes fewer than 2^32 keys"};
-  if (Status status = args.kv.check_table(keys); !status.ok()) return status;
+  if (Status status = args.kv.check_table(keys, args.sequences); !status.ok()) return status;
+  const std::uint64_t out_row_bytes =
+      std::uint64_t{args.heads} * args.kv.shape.head_dim * bytes_of(args.kv.shape.dtype);
+  for (std::uint64_t i = 0; i < args.sequences; ++i) {
+    AttentionArgs own = args;
+    own.q += i * args.tokens * args.q_row_bytes;
+    own.out += i * args.tokens * out_row_bytes;
+    own.kv = args.kv.of_sequence(i, keys);
+    run_sequence(own);
+  }
+  return {};
+}
+
+void AttentionKernel::run_sequence(const AttentionArgs& args) {
   const TileKernels& kernels = tile_kernels(args.kv.shape.dtype, isa_);
   const AttentionGeometry shape(args, kernels);
   if (shape.tiles_a_head == 1) {
@@ -196,7 +209,6 @@ Status AttentionKernel::run(const AttentionArgs& args) {
   } else {
     run_packed(args, kernels, shape);
   }
-  return {};
 }
 
 void AttentionKernel::run_streamed(const AttentionArgs& args, const TileKernels& kernels,

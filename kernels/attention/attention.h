@@ -20,6 +20,7 @@ struct AttentionArgs {
   PagedView kv;
   std::uint32_t tokens, past, heads;
   float scale;
+  std::uint32_t sequences = 1;
 };
 
 struct AttentionGeometry;  // sizes that follow from the arguments
@@ -33,6 +34,7 @@ class AttentionKernel {
   Status run(const AttentionArgs& args);
 
  private:
+  void run_sequence(const AttentionArgs& args);
   void run_streamed(const AttentionArgs& args, const TileKernels& kernels,
                     const AttentionGeometry& shape);
   void run_packed(const AttentionArgs& args, const TileKernels& kernels,

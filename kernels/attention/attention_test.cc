@@ -106,6 +106,35 @@ TEST(Attention, LaterKeysAreNeverRead) {
   for (std::size_t i = 0; i < 20 * 32; ++i) EXPECT_NEAR(part.at(i), whole.at(i), 1e-5);
 }
 
+TEST(Attention, SequencesHaveTheBitsOfOpsOfTheirOwn) {
+  constexpr std::uint32_t kSequences = 3, kBlock = 4, kHeads = 4, kKvHeads = 2, kDim = 16;
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const auto& [tokens, past] : {std::pair{1u, 300u}, {7u, 18u}, {130u, 13u}}) {
+      std::mt19937 random(tokens);
+      const std::uint32_t blocks = (past + tokens + kBlock - 1) / kBlock;
+      PagedFixture paged(dtype, Order::nhd, kSequences * blocks * kBlock, kBlock, kKvHeads, kDim,
+                         random);
+      const std::uint64_t out_row = kHeads * kDim * bytes_of(dtype), q_row = 2 * out_row;
+      Tensor q = random_tensor(dtype, kSequences * tokens * 2 * kHeads * kDim, random);
+      Tensor together(dtype, kSequences * tokens * kHeads * kDim), apart = together;
+      AttentionKernel kernel;
+      ASSERT_TRUE(kernel
+                      .run({q.data(), together.data(), q_row, paged.view, tokens, past, kHeads,
+                            0.3f, kSequences})
+                      .ok());
+      for (std::uint32_t s = 0; s < kSequences; ++s) {
+        PagedView own = paged.view;
+        own.block_table += s * blocks;
+        ASSERT_TRUE(kernel
+                        .run({q.data() + s * tokens * q_row, apart.data() + s * tokens * out_row,
+                              q_row, own, tokens, past, kHeads, 0.3f})
+                        .ok());
+      }
+      EXPECT_EQ(together.bytes, apart.bytes);
+    }
+  }
+}
+
 TEST(Attention, ABlockOutsideTheCacheFailsAndWritesNothing) {
   std::mt19937 random(1);
   PagedFixture paged(DType::bf16, Order::hnd, 20, 4, 1, 8, random);
@@ -114,6 +143,8 @@ TEST(Attention, ABlockOutsideTheCacheFailsAndWritesNothing) {
   for (std::int32_t bad : {-1, 8, INT32_MAX}) {
     paged.table[2] = bad;
     EXPECT_EQ(kernel.run({q.data(), out.data(), 16, paged.view, 20, 0, 1, 1}).code, Code::failed);
+    EXPECT_EQ(kernel.run({q.data(), out.data(), 16, paged.view, 4, 0, 1, 1, 5}).code, Code::failed)
+        << "of the third sequence";
     EXPECT_EQ(out.bytes, q.bytes);
   }
 }

@@ -74,19 +74,20 @@ class Rotation {
   bool anchored_ = false;
 };
 
-void rope_append_token(const RopeAppendArgs& args, std::uint32_t token, const Rotation& rotation,
-                       const RowKernels& rows) {
-  const PagedKv& kv = args.kv.shape;
+// Row `index` of qkv, a token at `position` of the sequence whose cache is `own`.
+void rope_append_row(const RopeAppendArgs& args, std::uint64_t index, const PagedView& own,
+                     std::uint32_t position, const Rotation& rotation, const RowKernels& rows) {
+  const PagedKv& kv = own.shape;
   const std::uint64_t head_bytes = kv.head_dim * bytes_of(kv.dtype);
-  const std::uint32_t heads = args.heads, kv_heads = kv.kv_heads, position = args.past + token;
+  const std::uint32_t heads = args.heads, kv_heads = kv.kv_heads;
   const auto rotate = [&](const std::byte* in, std::byte* out) {
     rows.rotate(in, out, rotation.cosine.data(), rotation.sine.data(), kv.head_dim / 2);
   };
-  std::byte* row = args.qkv + token * (heads + 2ull * kv_heads) * head_bytes;
+  std::byte* row = args.qkv + index * (heads + 2ull * kv_heads) * head_bytes;
   for (std::uint32_t h = 0; h < heads; ++h) rotate(row + h * head_bytes, row + h * head_bytes);
   for (std::uint32_t h = 0; h < kv_heads; ++h) {
-    rotate(row + (heads + h) * head_bytes, args.kv.key(position, h));
-    std::memcpy(args.kv.value(position, h), row + (heads + kv_heads + h) * head_bytes, head_bytes);
+    rotate(row + (heads + h) * head_bytes, own.key(position, h));
+    std::memcpy(own.value(position, h), row + (heads + kv_heads + h) * head_bytes, head_bytes);
   }
 }
 
@@ -117,17 +118,20 @@ void activation(const ActivationArgs& args) {
 
 Status rope_append(const RopeAppendArgs& args) {
   const std::uint64_t total = static_cast<std::uint64_t>(args.past) + args.tokens;
-  if (Status status = args.kv.check_table(total); !status.ok()) return status;
+  if (Status status = args.kv.check_table(total, args.sequences); !status.ok()) return status;
   const RowKernels& rows = row_kernels(args.kv.shape.dtype);
   const std::uint64_t row = (args.heads + 2ull * args.kv.shape.kv_heads) * args.kv.shape.head_dim;
-  [[maybe_unused]] const bool many = args.tokens * row > kOneCore;
+  const std::uint64_t all = std::uint64_t{args.sequences} * args.tokens;
+  [[maybe_unused]] const bool many = all * row > kOneCore;
 #pragma omp parallel if (many)
   {
     Rotation rotation(args.kv.shape.head_dim / 2, args.inverse_frequency);
 #pragma omp for schedule(static)
-    for (std::uint32_t t = 0; t < args.tokens; ++t) {
-      rotation.move_to(args.past + t);
-      rope_append_token(args, t, rotation, rows);
+    for (std::uint64_t i = 0; i < all; ++i) {
+      const auto position = static_cast<std::uint32_t>(args.past + i % args.tokens);
+      rotation.move_to(position);
+      rope_append_row(args, i, args.kv.of_sequence(i / args.tokens, total), position, rotation,
+                      rows);
     }
   }
   return {};

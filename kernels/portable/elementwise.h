@@ -34,7 +34,7 @@ struct RopeAppendArgs {
   std::byte* qkv;
   const float* inverse_frequency;
   PagedView kv;
-  std::uint32_t tokens, past, heads;
+  std::uint32_t tokens, past, heads, sequences = 1;
 };
 // Fails, having written nothing, where the block table reaches outside the cache.
 Status rope_append(const RopeAppendArgs& args);

@@ -93,6 +93,35 @@ TEST(RopeAppend, APositionHasTheSameBitsWhereverACallBegins) {
   EXPECT_EQ(whole.cache.bytes, cut.cache.bytes);
 }
 
+TEST(RopeAppend, SequencesHaveTheBitsOfOpsOfTheirOwn) {
+  constexpr std::uint32_t kSequences = 3, kDim = 16, kBlock = 4;
+  const std::vector<float> frequency{1, 0.7f, 0.5f, 0.3f, 0.1f, 0.03f, 0.01f, 0.003f};
+  for (const DType dtype : {DType::f32, DType::bf16}) {
+    for (const auto& [tokens, past] : {std::pair{1u, 29u}, {21u, 6u}, {600u, 0u}}) {
+      std::mt19937 random(tokens);
+      const std::uint32_t blocks = (past + tokens + kBlock - 1) / kBlock;
+      PagedFixture together(dtype, Order::nhd, kSequences * blocks * kBlock, kBlock, 2, kDim,
+                            random);
+      PagedFixture apart = together;
+      together.view.cache = together.cache.data();
+      together.view.block_table = together.table.data();
+      apart.view.cache = apart.cache.data();
+      const std::size_t row = 8 * kDim * bytes_of(dtype);  // four heads, and twice two
+      Tensor qkv = random_tensor(dtype, kSequences * tokens * 8 * kDim, random), same = qkv;
+      ASSERT_TRUE(
+          rope_append({qkv.data(), frequency.data(), together.view, tokens, past, 4, kSequences})
+              .ok());
+      for (std::uint32_t s = 0; s < kSequences; ++s) {
+        apart.view.block_table = apart.table.data() + s * blocks;
+        std::byte* const own = same.data() + s * tokens * row;
+        ASSERT_TRUE(rope_append({own, frequency.data(), apart.view, tokens, past, 4}).ok());
+      }
+      EXPECT_EQ(qkv.bytes, same.bytes);
+      EXPECT_EQ(together.cache.bytes, apart.cache.bytes);
+    }
+  }
+}
+
 TEST(RopeAppend, ABlockOutsideTheCacheFailsAndWritesNothing) {
   std::mt19937 random(1);
   PagedFixture paged(DType::f32, Order::nhd, 20, 4, 1, 4, random);
@@ -102,6 +131,9 @@ TEST(RopeAppend, ABlockOutsideTheCacheFailsAndWritesNothing) {
   for (std::int32_t bad : {-1, 8, INT32_MAX}) {
     paged.table[4] = bad;
     EXPECT_EQ(rope_append({qkv.data(), frequency.data(), paged.view, 20, 0, 1}).code, Code::failed);
+    EXPECT_EQ(rope_append({qkv.data(), frequency.data(), paged.view, 4, 0, 1, 5}).code,
+              Code::failed)
+        << "of the last sequence";
     EXPECT_EQ(paged.cache.bytes, cache);
     EXPECT_EQ(qkv.bytes, row);
   }

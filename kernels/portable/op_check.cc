@@ -67,7 +67,8 @@ Status check_sizes(std::string_view op, std::initializer_list<Bytes> sizes) {
   return refuse(op, "every size must be at least one");
 }
 
-Status check_kv(std::string_view op, const PagedKv& kv, Bytes positions, Bytes heads) {
+Status check_kv(std::string_view op, const PagedKv& kv, Bytes positions, Bytes sequences,
+                Bytes heads) {
   if (Status status = check_sizes(op, {kv.block_tokens, kv.kv_heads, kv.head_dim, heads});
       !status.ok()) {
     return status;
@@ -86,7 +87,7 @@ Status check_kv(std::string_view op, const PagedKv& kv, Bytes positions, Bytes h
   const Bytes blocks = (positions + kv.block_tokens - 1) / kv.block_tokens;
   return check_needs(op,
                      {{"cache", kv.cache, sum(std::max(kv.k_offset, kv.v_offset), block), element},
-                      {"block_table", kv.block_table, product({blocks, 4}), 4}});
+                      {"block_table", kv.block_table, product({sequences, blocks, 4}), 4}});
 }
 
 struct Checker {
@@ -101,19 +102,21 @@ struct Checker {
   Status operator()(const Attention& op) const {
     const Bytes element = bytes_of(op.dtype);
     const Bytes row = product({op.heads, op.kv.head_dim, element});
-    if (Status status = check_sizes("attention", {op.tokens}); !status.ok()) return status;
+    if (Status status = check_sizes("attention", {op.tokens, op.sequences}); !status.ok()) {
+      return status;
+    }
     if (op.q_row_bytes % element != 0 || op.q_row_bytes < row) {
       return refuse("attention", "q_row_bytes must hold a row of q in whole elements");
     }
     if (!(op.scale > 0)) return refuse("attention", "scale must be positive");
-    const Bytes positions = Bytes{op.past} + op.tokens;
-    if (Status status = check_kv("attention", op.kv, positions, op.heads); !status.ok()) {
+    const Bytes positions = Bytes{op.past} + op.tokens, rows = Bytes{op.sequences} * op.tokens;
+    if (Status status = check_kv("attention", op.kv, positions, op.sequences, op.heads);
+        !status.ok()) {
       return status;
     }
-    return check_needs(
-        "attention",
-        {{"q", op.q, sum(product({op.tokens - Bytes{1}, op.q_row_bytes}), row), element},
-         {"out", op.out, product({op.tokens, row}), element}});
+    return check_needs("attention",
+                       {{"q", op.q, sum(product({rows - 1, op.q_row_bytes}), row), element},
+                        {"out", op.out, product({rows, row}), element}});
   }
 
   Status operator()(const Norm& op) const {
@@ -130,16 +133,19 @@ struct Checker {
 
   Status operator()(const RopeAppend& op) const {
     const PagedKv& kv = op.kv;
-    if (Status status = check_sizes("rope_append", {op.tokens}); !status.ok()) return status;
+    if (Status status = check_sizes("rope_append", {op.tokens, op.sequences}); !status.ok()) {
+      return status;
+    }
     if (kv.head_dim % 2 != 0) return refuse("rope_append", "head_dim must be even");
     const Bytes positions = Bytes{op.past} + op.tokens, element = bytes_of(op.dtype);
-    if (Status status = check_kv("rope_append", kv, positions, op.heads); !status.ok()) {
+    if (Status status = check_kv("rope_append", kv, positions, op.sequences, op.heads);
+        !status.ok()) {
       return status;
     }
     const Bytes heads = Bytes{op.heads} + 2 * Bytes{kv.kv_heads};
     return check_needs(
         "rope_append",
-        {{"qkv", op.qkv, product({op.tokens, heads, kv.head_dim, element}), element},
+        {{"qkv", op.qkv, product({op.sequences, op.tokens, heads, kv.head_dim, element}), element},
          {"inverse_frequency", op.inverse_frequency, product({kv.head_dim / 2, 4}), 4}});
   }
 
@@ -181,19 +187,23 @@ struct Checker {
   Status operator()(const MlaAttention& op) const {
     const Bytes element = bytes_of(op.dtype), latent = Bytes{op.kv_rank} + op.rope_dim;
     const Bytes qk = Bytes{op.nope_dim} + op.rope_dim, positions = Bytes{op.past} + op.tokens;
-    Status status = check_sizes("mla_attention", {op.tokens, op.kv_rank, op.nope_dim, op.v_dim});
-    if (status.ok()) status = check_kv("mla_attention", op.kv, positions, op.heads);
+    const Bytes rows = Bytes{op.sequences} * op.tokens;
+    Status status =
+        check_sizes("mla_attention", {op.tokens, op.sequences, op.kv_rank, op.nope_dim, op.v_dim});
+    if (status.ok()) {
+      status = check_kv("mla_attention", op.kv, positions, op.sequences, op.heads);
+    }
     if (!status.ok()) return status;
     if (op.kv.kv_heads != 1 || op.kv.head_dim != latent) {
       return refuse("mla_attention", "the cache must hold one head of kv_rank + rope_dim");
     }
     return check_needs(
         "mla_attention",
-        {{"q", op.q, product({op.tokens, op.heads, qk, element}), element},
-         {"latents", op.latents, product({op.tokens, latent, element}), element},
+        {{"q", op.q, product({rows, op.heads, qk, element}), element},
+         {"latents", op.latents, product({rows, latent, element}), element},
          {"expansion", op.expansion,
           product({op.heads, Bytes{op.nope_dim} + op.v_dim, op.kv_rank, element}), element},
-         {"out", op.out, product({op.tokens, op.heads, op.v_dim, element}), element}});
+         {"out", op.out, product({rows, op.heads, op.v_dim, element}), element}});
   }
 
   Status operator()(const MixtureOfExperts& op) const {

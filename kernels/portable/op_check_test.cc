@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 namespace kvroof {
 namespace {
@@ -35,6 +36,25 @@ class OpCheckTest : public ::testing::Test {
     return {span(16 * 128), span(16 * 128), 128, kv(), 16, 0, 4, 1, DType::f32};
   }
   RopeAppend rope() { return {span(4 * 8 * 8 * 4), span(16), kv(), 4, 12, 4, DType::f32}; }
+
+  // Two heads of 4 + 4 and 4, latents of 8 + 4.
+  MlaAttention latents() {
+    PagedKv cache = kv();
+    cache.kv_heads = 1, cache.head_dim = 12;
+    return {span(2 * 16 * 4),
+            span(2 * 12 * 4),
+            span(16 * 8 * 4),
+            span(2 * 8 * 4),
+            cache,
+            2,
+            14,
+            2,
+            8,
+            4,
+            4,
+            4,
+            DType::f32};
+  }
 
   SizedBuffer memory_{1 << 16};
 };
@@ -73,6 +93,34 @@ TEST_F(OpCheckTest, ASpanOneByteShortIsNamed) {
   expect(r, "cache");
   expect(Norm{span(47), span(48), span(16), span(48), 3, 4, 1e-5f, DType::f32}, "x needs");
   expect(Embedding{span(8), span(79), span(16), 2, 2, 10, DType::f32}, "table");
+}
+
+TEST_F(OpCheckTest, SequencesTakeSpansOfTheirOwn) {
+  const auto expect_each_span_counts = [](auto op, auto spans_of) {
+    EXPECT_EQ(check_op(op).text, "");
+    op.sequences = 3;
+    for (Span* span : spans_of(op)) span->bytes *= 3;
+    EXPECT_EQ(check_op(op).text, "");
+    for (std::size_t i = 0; i < spans_of(op).size(); ++i) {
+      auto one_short = op;
+      spans_of(one_short)[i]->bytes -= 1;
+      EXPECT_EQ(check_op(one_short).code, Code::invalid) << "span " << i;
+    }
+    op.sequences = 0;
+    EXPECT_EQ(check_op(op).code, Code::invalid);
+    op.sequences = op.tokens = 1u << 31;  // their bytes are 0 modulo 2^64
+    op.past = 0;
+    EXPECT_EQ(check_op(op).code, Code::invalid);
+  };
+  expect_each_span_counts(attention(), [](Attention& op) {
+    return std::vector<Span*>{&op.q, &op.out, &op.kv.block_table};
+  });
+  expect_each_span_counts(rope(), [](RopeAppend& op) {
+    return std::vector<Span*>{&op.qkv, &op.kv.block_table};
+  });
+  expect_each_span_counts(latents(), [](MlaAttention& op) {
+    return std::vector<Span*>{&op.q, &op.latents, &op.out, &op.kv.block_table};
+  });
 }
 
 TEST_F(OpCheckTest, ShapesThatMakeNoSenseAreRefused) {

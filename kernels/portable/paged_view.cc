@@ -15,11 +15,11 @@ unsigned __int128 block_extent(const PagedKv& kv) {
 
 }  // namespace
 
-Status PagedView::check_table(std::uint64_t tokens) const {
+Status PagedView::check_table(std::uint64_t tokens, std::uint32_t sequences) const {
   using Wide = unsigned __int128;
   const Wide fixed = block_extent(shape) + std::max(shape.k_offset, shape.v_offset);
-  const std::uint64_t blocks = (tokens + shape.block_tokens - 1) / shape.block_tokens;
-  for (std::uint64_t i = 0; i < blocks; ++i) {
+  const std::uint64_t entries = sequences * blocks_of(tokens);
+  for (std::uint64_t i = 0; i < entries; ++i) {
     const std::int32_t block = block_table[i];
     if (block >= 0 && static_cast<Wide>(block) * shape.block_stride + fixed <= shape.cache.bytes) {
       continue;

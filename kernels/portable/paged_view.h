@@ -23,10 +23,21 @@ struct PagedView {
     return cache + shape.v_offset + element(position, head);
   }
 
-  // Fails where the table names, for the first `tokens` positions, a block outside the cache.
-  Status check_table(std::uint64_t tokens) const;
+  // Fails where the table names, for the first `tokens` positions of any of `sequences`, a block
+  // outside the cache.
+  Status check_table(std::uint64_t tokens, std::uint32_t sequences = 1) const;
+
+  // With the table's row of a sequence, each of `tokens` positions.
+  PagedView of_sequence(std::uint64_t index, std::uint64_t tokens) const {
+    PagedView own = *this;
+    own.block_table += index * blocks_of(tokens);
+    return own;
+  }
 
  private:
+  std::uint64_t blocks_of(std::uint64_t tokens) const {
+    return (tokens + shape.block_tokens - 1) / shape.block_tokens;
+  }
   std::uint64_t element(std::uint64_t position, std::uint32_t head) const {
     const auto block = static_cast<std::uint64_t>(block_table[position / shape.block_tokens]);
     return block * shape.block_stride + position % shape.block_tokens * shape.token_stride +

@@ -36,7 +36,9 @@ class Forward {
   Status join(Pass& pass, const Extent& out_norm) const;
   Status logits(Pass& pass) const;
 
-  PagedKv paged(const PrefillRequest& request, std::uint32_t layer) const;
+  // The step's sequences as this layer's attention takes them, and where it keeps their KV.
+  std::vector<SegmentBatch> batches(const Pass& pass, std::uint32_t layer) const;
+  PagedKv paged(const KvSpans& spans, std::uint32_t layer) const;
   Span weight(const Extent& extent) const { return {&weights_, extent.offset, extent.bytes}; }
   Span rows(const Extent& extent, std::uint64_t width, std::uint32_t first,
             std::uint32_t count) const;

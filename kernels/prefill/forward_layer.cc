@@ -38,11 +38,16 @@ Status Forward::join(Pass& pass, const Extent& out_norm) const {
   return pass.submit(norm({}, projected, out_norm, projected, n, hidden));
 }
 
-PagedKv Forward::paged(const PrefillRequest& request, std::uint32_t layer) const {
+std::vector<SegmentBatch> Forward::batches(const Pass& pass, std::uint32_t layer) const {
+  const std::uint32_t group = kv_places_[layer].first;
+  return batch_segments(pass.step, pass.requests, group, kv_[group].block_tokens);
+}
+
+PagedKv Forward::paged(const KvSpans& spans, std::uint32_t layer) const {
   const auto [group, place] = kv_places_[layer];
   PagedKv kv = kv_[group].paged(place);
-  kv.cache = request.kv[group].cache;
-  kv.block_table = request.kv[group].block_table;
+  kv.cache = spans.cache;
+  kv.block_table = spans.block_table;
   return kv;
 }
 
@@ -62,29 +67,29 @@ Status Forward::attend(Pass& pass, std::uint32_t index) const {
     const Op op = norm({}, heads, weights.qk_norm, heads, head_rows, shape_.head_dim);
     if (Status status = pass.submit(op); !status.ok()) return status;
   }
-  for (const Segment& segment : pass.step) {
-    const PrefillRequest& request = pass.requests[segment.request];
-    const std::uint32_t past = request.past + segment.first;
-    const PagedKv kv = paged(request, index);
-    const Span qkv = rows(activation_plan_.qkv, qkv_width_, segment.row, segment.tokens);
+  for (const SegmentBatch& batch : batches(pass, index)) {
+    const std::uint32_t count = batch.sequences * batch.tokens;
+    const PagedKv kv = paged(batch.kv, index);
+    const Span qkv = rows(activation_plan_.qkv, qkv_width_, batch.row, count);
     const RopeAppend append{.qkv = qkv,
                             .inverse_frequency = weight(weight_plan_.inverse_frequency),
                             .kv = kv,
-                            .tokens = segment.tokens,
-                            .past = past,
+                            .tokens = batch.tokens,
+                            .past = batch.past,
                             .heads = shape_.heads,
-                            .dtype = dtype_};
-    const Attention attention{
-        .q = qkv,
-        .out = rows(activation_plan_.attended, q_width_, segment.row, segment.tokens),
-        .q_row_bytes = row_bytes,
-        .kv = kv,
-        .tokens = segment.tokens,
-        .past = past,
-        .heads = shape_.heads,
-        .scale = 1.0f / std::sqrt(static_cast<float>(shape_.head_dim)),
-        .dtype = dtype_,
-        .window = shape_.kind(index).window};
+                            .dtype = dtype_,
+                            .sequences = batch.sequences};
+    const Attention attention{.q = qkv,
+                              .out = rows(activation_plan_.attended, q_width_, batch.row, count),
+                              .q_row_bytes = row_bytes,
+                              .kv = kv,
+                              .tokens = batch.tokens,
+                              .past = batch.past,
+                              .heads = shape_.heads,
+                              .scale = 1.0f / std::sqrt(static_cast<float>(shape_.head_dim)),
+                              .dtype = dtype_,
+                              .window = shape_.kind(index).window,
+                              .sequences = batch.sequences};
     if (Status status = pass.submit_all({append, attention}); !status.ok()) return status;
   }
   return {};
@@ -110,22 +115,23 @@ Status Forward::attend_latents(Pass& pass, std::uint32_t index) const {
     status = pass.submit_all({gemm(normed, weights.kv_down, latents, n, latent, hidden),
                               norm({}, latents, weights.kv_norm, latents, n, a.kv_rank)});
   }
-  for (const Segment& segment : pass.step) {
-    const PrefillRequest& request = pass.requests[segment.request];
+  for (const SegmentBatch& batch : batches(pass, index)) {
+    const std::uint32_t count = batch.sequences * batch.tokens;
     const MlaAttention attention{
-        .q = rows(activation_plan_.qkv, qkv_width_, segment.row, segment.tokens),
-        .latents = rows(activation_plan_.latents, latent, segment.row, segment.tokens),
+        .q = rows(activation_plan_.qkv, qkv_width_, batch.row, count),
+        .latents = rows(activation_plan_.latents, latent, batch.row, count),
         .expansion = weight(weights.kv_up),
-        .out = rows(activation_plan_.attended, q_width_, segment.row, segment.tokens),
-        .kv = paged(request, index),
-        .tokens = segment.tokens,
-        .past = request.past + segment.first,
+        .out = rows(activation_plan_.attended, q_width_, batch.row, count),
+        .kv = paged(batch.kv, index),
+        .tokens = batch.tokens,
+        .past = batch.past,
         .heads = shape_.heads,
         .kv_rank = a.kv_rank,
         .nope_dim = a.nope_dim,
         .rope_dim = a.rope_dim,
         .v_dim = a.v_dim,
-        .dtype = dtype_};
+        .dtype = dtype_,
+        .sequences = batch.sequences};
     if (status.ok()) status = pass.submit(attention);
   }
   return status;

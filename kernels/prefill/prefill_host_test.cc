@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prefill on the host device against a plain float64 transformer, with the cache's blocks shuffled:
-// in one step and in many, after a cached prefix, and packed beside another request.
+// in one step and in many, after a cached prefix, packed beside another request, and decoding in
+// one op with another.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,25 +72,41 @@ class Model {
 
   // One sequence: its ids, its blocks and room for its logits on the device.
   struct Sequence {
-    std::unique_ptr<Buffer> ids, table, logits;
-    Span cache;
+    std::unique_ptr<Buffer> ids, logits;
+    std::shared_ptr<Buffer> table;
+    Span row, cache;  // its row of the table
 
     PrefillRequest request(std::uint32_t past, std::uint32_t tokens) const {
       const Span new_ids{ids.get(), past * 4ull, tokens * 4ull};
       return {.token_ids = new_ids,
-              .kv = {{cache, all(*table)}},
+              .kv = {{cache, row}},
               .past = past,
               .tokens = tokens,
               .logits = all(*logits)};
     }
   };
 
-  Sequence sequence(const Ids& ids) {
-    const std::size_t blocks = (ids.size() + kBlockTokens - 1) / kBlockTokens;
-    const Ids table(free_blocks_.end() - static_cast<std::ptrdiff_t>(blocks), free_blocks_.end());
-    free_blocks_.resize(free_blocks_.size() - blocks);
-    return {upload(ids), upload(table), allocate(MemoryKind::device, shape_.vocab * 4ull),
-            all(*cache_)};
+  Sequence sequence(const Ids& ids) { return std::move(neighbours({ids}).front()); }
+
+  // Rows of one block table.
+  std::vector<Sequence> neighbours(const std::vector<Ids>& several) {
+    std::vector<Sequence> made;
+    Ids table;
+    for (const Ids& ids : several) {
+      const std::uint64_t first = table.size(),
+                          blocks = (ids.size() + kBlockTokens - 1) / kBlockTokens;
+      table.insert(table.end(), free_blocks_.end() - static_cast<std::ptrdiff_t>(blocks),
+                   free_blocks_.end());
+      free_blocks_.resize(free_blocks_.size() - blocks);
+      made.push_back({upload(ids), allocate(MemoryKind::device, shape_.vocab * 4ull), nullptr,
+                      Span{nullptr, first * 4, blocks * 4}, all(*cache_)});
+    }
+    const std::shared_ptr<Buffer> shared = upload(table);
+    for (Sequence& each : made) {
+      each.table = shared;
+      each.row.buffer = shared.get();
+    }
+    return made;
   }
 
   void run(const std::vector<PrefillRequest>& requests) {
@@ -217,6 +234,18 @@ TEST_P(PrefillOnHost, PackedRequestsEqualSeparateOnes) {
   EXPECT_LT(distance(packed.logits(d), apart.logits(a)), GetParam().bound);
   EXPECT_LT(distance(packed.logits(c), apart.logits(b)), GetParam().bound);
   expect_reference(packed.logits(d));
+}
+
+TEST_P(PrefillOnHost, EqualSequencesOfOneOpEqualSeparateOnes) {
+  const Ids other_ids = random_ids(kTokens, GetParam().shape.vocab, 6);
+  Model apart = model(128), together = model(128);
+  const auto alone = apart.sequence(other_ids);
+  apart.run({alone.request(0, kTokens)});
+  const auto pair = together.neighbours({other_ids, ids_});
+  for (const auto& each : pair) together.run({each.request(0, kTokens - 1)});
+  together.run({pair[0].request(kTokens - 1, 1), pair[1].request(kTokens - 1, 1)});
+  EXPECT_LT(distance(together.logits(pair[0]), apart.logits(alone)), GetParam().bound);
+  expect_reference(together.logits(pair[1]));
 }
 
 TEST_P(PrefillOnHost, OtherTokensGiveOtherLogits) {

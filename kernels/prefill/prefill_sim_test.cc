@@ -78,6 +78,14 @@ class PrefillOnSim : public testing::Test {
     return out;
   }
 
+  // One token behind `past`, with row `row` of the block table to itself.
+  PrefillRequest decoding(std::uint32_t row, std::uint32_t past, int slot) {
+    PrefillRequest out = request(past, 1, slot);
+    const std::uint64_t bytes = (past / kBlockTokens + 1) * 4;
+    for (KvSpans& kv : out.kv) kv.block_table = {table_.get(), row * bytes, bytes};
+    return out;
+  }
+
   struct Run {
     Ticket ops;
     PrefillTimes times;
@@ -305,6 +313,78 @@ TEST_F(PrefillOnSim, RidersArePartOfEveryStep) {
   EXPECT_EQ(added, 2 * (2 * (2 * small().layers + 1 + 1)) + 1) << "heads of neighbours are one";
   const std::vector<PrefillRequest> crowd(256, request(0, 1, -1));
   EXPECT_EQ(prefill->submit(one, {}, nullptr, crowd).code(), Code::invalid);
+}
+
+TEST_F(PrefillOnSim, EqualSequencesDecodeInOneOpALayer) {
+  const auto prefill = make(small(), 256);
+  const Ticket one = run(*prefill, {decoding(0, 100, -1)}).ops;
+  EXPECT_EQ(one, 1 + small().layers * (kLayerOps + kSegmentOps));
+  const auto decode = [&](std::vector<std::uint32_t> rows, std::uint32_t past) {
+    std::vector<PrefillRequest> requests;
+    for (const std::uint32_t row : rows) requests.push_back(decoding(row, past, -1));
+    return run(*prefill, requests).ops;
+  };
+  const Ticket embedding = 1, apart = embedding + small().layers * kSegmentOps;
+  EXPECT_EQ(decode({0, 1, 2, 3}, 100), one + 3 * embedding);
+  EXPECT_EQ(decode({0, 1, 3}, 100), one + embedding + apart) << "a gap in the table";
+  EXPECT_EQ(decode({1, 0}, 100), one + apart) << "rows the other way round";
+  EXPECT_EQ(run(*prefill, {decoding(0, 100, -1), decoding(1, 101, -1)}).ops, one + apart)
+      << "another past";
+}
+
+TEST_F(PrefillOnSim, EqualSequencesOfLatentsAndWindowsDecodeTogetherToo) {
+  for (const ModelShape& shape : {mixed(), with_latents()}) {
+    last_ = 0;
+    const auto prefill = make(shape, 256);
+    const Ticket one = run(*prefill, {decoding(0, 100, -1)}).ops;
+    const Ticket three =
+        run(*prefill, {decoding(0, 100, -1), decoding(1, 100, -1), decoding(2, 100, -1)}).ops;
+    EXPECT_EQ(three, one + 2) << "their embeddings";
+  }
+}
+
+class SegmentBatches : public PrefillOnSim {
+ protected:
+  std::vector<SegmentBatch> batches(const std::vector<PrefillRequest>& requests) {
+    const auto steps = plan_steps(requests, 256);
+    EXPECT_EQ(steps.size(), 1u);
+    return batch_segments(steps.front(), requests, 0, kBlockTokens);
+  }
+  std::unique_ptr<Prefill> prefill_ = make(small(), 256);
+};
+
+TEST_F(SegmentBatches, SpanTheirRowsOfTheTable) {
+  const auto made = batches({request(0, 10, -1), decoding(3, 100, -1), decoding(4, 100, -1)});
+  ASSERT_EQ(made.size(), 2u);
+  EXPECT_EQ(made[0].sequences, 1u);
+  EXPECT_EQ(made[0].kv.block_table.bytes, table_->facts().bytes) << "as it was given";
+  EXPECT_EQ(made[1].sequences, 2u);
+  EXPECT_EQ(made[1].row, 10u);
+  EXPECT_EQ(made[1].tokens, 1u);
+  EXPECT_EQ(made[1].past, 100u);
+  EXPECT_EQ(made[1].kv.block_table.offset, 3u * 7 * 4) << "101 tokens fill 7 blocks";
+  EXPECT_EQ(made[1].kv.block_table.bytes, 2u * 7 * 4);
+}
+
+TEST_F(SegmentBatches, AreOfOneBufferOneCacheAndExactRows) {
+  const PrefillRequest first = decoding(0, 100, -1);
+  PrefillRequest other = decoding(1, 100, -1);
+  ASSERT_EQ(batches({first, other}).size(), 1u);
+  other.kv[0].cache.bytes -= 2;
+  EXPECT_EQ(batches({first, other}).size(), 2u);
+  other = decoding(1, 100, -1);
+  other.kv[0].block_table.buffer = ids_.get();
+  EXPECT_EQ(batches({first, other}).size(), 2u);
+  other = decoding(1, 100, -1);
+  other.kv[0].block_table.bytes += 4;
+  EXPECT_EQ(batches({first, other}).size(), 2u) << "the next row would begin too early";
+  other.kv[0].block_table.bytes -= 8;
+  EXPECT_EQ(batches({first, other}).size(), 2u) << "too short: for the op to refuse";
+  PrefillRequest longer = first;
+  longer.kv[0].block_table.bytes += 4;
+  other = decoding(1, 100, -1);
+  other.kv[0].block_table.offset += 4;
+  EXPECT_EQ(batches({longer, other}).size(), 2u);
 }
 
 TEST(StepPlan, PacksInOrderAndCutsWhatIsTooLong) {

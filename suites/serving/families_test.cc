@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "kernels/prefill/step_plan.h"
 #include "suites/serving/kv_contents.h"
 #include "suites/serving/restore.h"
 #include "suites/serving/test_rig.h"
@@ -24,8 +25,8 @@ ModelShape windowed() {
 }
 
 std::unique_ptr<Session> session_of(Device& device, const ModelShape& shape, std::uint32_t batch,
-                                    std::uint32_t live = 0) {
-  SessionSpec spec = spec_of(shape, kTokens, batch + live);
+                                    std::uint32_t live = 0, std::uint32_t tokens = kTokens) {
+  SessionSpec spec = spec_of(shape, tokens, batch + live);
   spec.dtype = spec.kv_dtype = DType::bf16;
   spec.step_tokens = 64;
   spec.restored = batch;
@@ -118,6 +119,32 @@ TEST(LiveSequences, DecodeInEveryStepAndWhileOthersLoad) {
   EXPECT_GT(busy.recompute.ttft, idle.recompute.ttft);
   EXPECT_GT(busy.copy.ttft, idle.copy.ttft) << "it waits for the step that runs";
   EXPECT_EQ(busy.copy.bytes_loaded, idle.copy.bytes_loaded);
+}
+
+TEST(LiveSequences, LieSideBySideSoThatOneOpAttendsForAll) {
+  constexpr std::uint32_t kOdd = kTokens - 3;  // the last block isn't full
+  const auto device = open_simulator();
+  const auto session = session_of(*device, windowed(), 1, 3, kOdd);
+  const auto batch = RequestBatch::create(*session, kOdd, 1, 1, 3);
+  ASSERT_TRUE(batch.ok()) << batch.status().text;
+  std::vector<PrefillRequest> all{batch->requests[0].prefill(*session, kOdd - 1)};
+  for (const Request& live : batch->live) all.push_back(live.prefill(*session, kOdd - 1));
+  const auto steps = plan_steps(all, 64);
+  ASSERT_EQ(session->kv.size(), 2u);
+  for (std::size_t group = 0; group < 2; ++group) {
+    const auto batches = batch_segments(steps.at(0), all, group, session->kv[group].block_tokens);
+    ASSERT_EQ(batches.size(), 2u);
+    EXPECT_EQ(batches[0].sequences, 1u) << "the request";
+    EXPECT_EQ(batches[1].sequences, 3u);
+    std::vector<BlockId> table(batches[1].kv.block_table.bytes / sizeof(BlockId)), rows;
+    ASSERT_TRUE(
+        read_device(*session, std::as_writable_bytes(std::span(table)), batches[1].kv.block_table)
+            .ok());
+    for (const Request& live : batch->live) {
+      rows.insert(rows.end(), live.kv[group].blocks.begin(), live.kv[group].blocks.end());
+    }
+    EXPECT_EQ(table, rows);
+  }
 }
 
 TEST(LiveSequences, AreComputedOnAHostToo) {

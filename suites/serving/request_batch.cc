@@ -20,13 +20,27 @@ Status to_device(Session& s, const std::vector<T>& values, std::unique_ptr<Buffe
 // `rows` of logits: its own, and one for each sequence that decodes in its last step.
 Status place(Session& s, std::uint32_t rows, Request& r) {
   if (Status e = to_device(s, r.tokens, r.ids); !e.ok()) return e;
-  for (RequestKv& kv : r.kv) {
-    if (Status e = to_device(s, kv.blocks, kv.table); !e.ok()) return e;
-  }
   auto logits =
       s.device.allocate({MemoryKind::device, rows * s.shape.vocab * sizeof(float), -1, true});
   if (!logits) return logits.status();
   r.logits = std::move(*logits);
+  return {};
+}
+
+// One block table for the same group of all of `requests`, a row each.
+Status place_table(Session& s, std::span<Request> requests, std::size_t group,
+                   std::vector<std::unique_ptr<Buffer>>& tables) {
+  std::vector<BlockId> rows;
+  for (const Request& r : requests) {
+    rows.insert(rows.end(), r.kv[group].blocks.begin(), r.kv[group].blocks.end());
+  }
+  if (Status e = to_device(s, rows, tables.emplace_back()); !e.ok()) return e;
+  std::uint64_t offset = 0;
+  for (Request& r : requests) {
+    const std::uint64_t bytes = r.kv[group].blocks.size() * sizeof(BlockId);
+    r.kv[group].table = {tables.back().get(), offset, bytes};
+    offset += bytes;
+  }
   return {};
 }
 
@@ -84,8 +98,8 @@ PrefillRequest Request::prefill(Session& session, std::uint32_t past) const {
   PrefillRequest made;
   made.token_ids = {ids.get(), past * sizeof(std::int32_t), rest * sizeof(std::int32_t)};
   for (std::size_t group = 0; group < kv.size(); ++group) {
-    made.kv.push_back({{session.caches[group].get(), 0, session.kv[group].cache_bytes()},
-                       {kv[group].table.get(), 0, kv[group].blocks.size() * sizeof(BlockId)}});
+    made.kv.push_back(
+        {{session.caches[group].get(), 0, session.kv[group].cache_bytes()}, kv[group].table});
   }
   made.past = past;
   made.tokens = rest;
@@ -137,7 +151,13 @@ Result<RequestBatch> RequestBatch::create(Session& s, std::uint32_t context_toke
       r.kv.push_back(std::move(kv));
     }
     if (Status e = place(s, i < batch ? 1 + live : 1, r); !e.ok()) return e;
+    for (std::size_t group = 0; i < batch && group < s.kv.size(); ++group) {
+      if (Status e = place_table(s, {&r, 1}, group, made.tables); !e.ok()) return e;
+    }
     (i < batch ? made.requests : made.live).push_back(std::move(r));
+  }
+  for (std::size_t group = 0; live > 0 && group < s.kv.size(); ++group) {
+    if (Status e = place_table(s, made.live, group, made.tables); !e.ok()) return e;
   }
   return made;
 }

@@ -19,9 +19,9 @@ struct ChunkRange {
 
 // A request's place in the cache of one group of layers.
 struct RequestKv {
-  std::vector<BlockId> blocks;    // logical to physical
-  std::vector<ChunkKey> keys;     // of the whole chunks
-  std::unique_ptr<Buffer> table;  // i32[blocks]
+  std::vector<BlockId> blocks;  // logical to physical
+  std::vector<ChunkKey> keys;   // of the whole chunks
+  Span table;                   // i32[blocks], in one of the batch's tables
 };
 
 struct Request {
@@ -42,6 +42,9 @@ struct RequestBatch {
   std::uint32_t cached_tokens = 0;  // of each request: its whole chunks
   std::uint32_t chunks = 0;         // of each request
   std::vector<Request> live;        // that decode meanwhile; nothing of them is cached
+  // Of block ids: one for each request's each group, and one for each group of all that are live,
+  // whose rows follow one another so that one op attends for all of them.
+  std::vector<std::unique_ptr<Buffer>> tables;
 
   // Device memory that create() will take: token ids, block tables and logits.
   static std::uint64_t device_bytes(const ModelShape& shape, const SessionSpec& spec,
