@@ -15,7 +15,7 @@ _EXAMPLE = """example:
   kvroof report h100.json --out report
   then open report/report.html
 
-A folder stands for all *.json files directly in it.
+A folder stands for all records (*.json) directly in it.
 """
 
 
@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         out = _path(options.out, "--out")
-        records = load_records([_path(file, "FILE") for file in options.files])
+        records = load_records([_path(file, "FILE") for file in options.files], _tell)
         # Figures need matplotlib; bad input is told without it.
         from kvroof_reports.report import build
         from kvroof_reports.write import write
@@ -59,6 +59,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--out", metavar="DIR", required=True, help="the folder to write to")
     return parser
+
+
+def _tell(sentence: str) -> None:
+    print(f"kvroof report: {sentence}", file=sys.stderr)
 
 
 def _path(text: str, what: str) -> Path:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -71,9 +71,22 @@ def load_record(path: Path) -> Record:
     )
 
 
-def load_records(paths: Sequence[Path]) -> list[Record]:
-    """Read result files, and all that lie in folders; files of one name are told by their paths."""
-    records = [load_record(file) for path in paths for file in _files_of(path)]
+def load_records(paths: Sequence[Path], tell: Callable[[str], None] | None = None) -> list[Record]:
+    """Read result files, and all that lie in folders; files of one name are told by their paths.
+
+    Parameters
+    ----------
+    paths
+        Files and folders; the output of benchmark programs that lies in a folder is left out.
+    tell
+        Hears a sentence of what was left out.
+
+    Raises
+    ------
+    InputError
+        As `load_record`, and where a folder has no file to read.
+    """
+    records = [load_record(file) for path in paths for file in _files_of(path, tell)]
     names = [record.file for record in records]
     return [
         replace(record, file=str(record.path)) if names.count(record.file) > 1 else record
@@ -81,14 +94,22 @@ def load_records(paths: Sequence[Path]) -> list[Record]:
     ]
 
 
-def _files_of(path: Path) -> list[Path]:
+def _files_of(path: Path, tell: Callable[[str], None] | None) -> list[Path]:
     """Return the JSON files directly in a folder, sorted; any other path as it is."""
     if not path.is_dir():
         return [path]
     found = sorted(f for f in path.glob("*.json") if f.is_file() and not f.name.startswith("."))
-    if not found:
-        raise InputError(f"{path}: the folder has no *.json file; give files of `kvroof run`.")
-    return found
+    others = [f.name for f in found if _is_benchmark_output(f)]
+    if len(others) == len(found):
+        raise InputError(f"{path}: the folder has no record; give files of `kvroof run`.")
+    if others and tell:
+        tell(f"{path}: {', '.join(others)} left out: output of a benchmark program.")
+    return [f for f in found if f.name not in others]
+
+
+def _is_benchmark_output(file: Path) -> bool:
+    value = read_json(file)
+    return isinstance(value, dict) and "benchmarks" in value and "schema_version" not in value
 
 
 def _crossovers(root: Node, question: str) -> tuple[Crossover, ...]:

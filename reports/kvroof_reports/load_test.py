@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kvroof_reports.load import load_record
+from kvroof_reports.load import load_record, load_records
 from kvroof_reports.node import InputError
 from kvroof_reports.published import FOLDER
 from kvroof_reports.rows import AFTER_LOAD
@@ -186,3 +186,20 @@ class LoaderTest(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+    def test_a_folder_stands_for_its_records(self) -> None:
+        told: list[str] = []
+        save({"context": {}, "benchmarks": []}, self.folder, "engine.json")
+        with self.assertRaisesRegex(InputError, "has no record"):
+            load_records([self.folder], told.append)
+        save(self.good(), self.folder, "b.json")
+        save(self.good(), self.folder, "a.json")
+        found = load_records([self.folder], told.append)
+        self.assertEqual([record.file for record in found], ["a.json", "b.json"])
+        expected = f"{self.folder}: engine.json left out: output of a benchmark program."
+        self.assertEqual(told, [expected])
+
+    def test_what_is_no_record_in_a_folder_is_told(self) -> None:
+        save({"cases": []}, self.folder, "odd.json")
+        with self.assertRaisesRegex(InputError, "odd.json: 'schema_version' is missing"):
+            load_records([self.folder])

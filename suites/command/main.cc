@@ -103,7 +103,7 @@ Command run_command(CLI::App& root, RunOptions& to) {
 Command report_command(CLI::App& root, ReportOptions& to) {
   CLI::App* app = subcommand(root, "report", "Draw figures and write report.html and report.md",
                              "kvroof report h100.json host.json --out report");
-  app->add_option("files", to.files, "Result files of kvroof run")->required();
+  app->add_option("files", to.files, "Result files of kvroof run, or folders of them")->required();
   app->add_option("--out", to.out, "Folder for report.html, report.md and the figures")->required();
   return {app, [&to] { return write_report(to); }};
 }
