@@ -140,9 +140,10 @@ Result<Price> price_of(const Profile& profile, const MixtureOfExperts& op) {
 Result<Price> price_of(const Profile& profile, const AllReduce& op) {
   if (op.ranks == 1) return Price{};
   if (!profile.peer) {
-    return unsupported("The device profile has no link to other devices (peer), which tensor "
-                       "parallelism needs; leave --tp out or choose a profile that has peer, such "
-                       "as h100-sxm.");
+    return unsupported(
+        "The device profile has no link to other devices (peer), which tensor "
+        "parallelism needs; leave --tp out or choose a profile that has peer, such "
+        "as h100-sxm.");
   }
   const double bytes = static_cast<double>(op.tokens) * op.width * size_of(op.dtype);
   const double sent = 2 * bytes * (op.ranks - 1) / op.ranks;

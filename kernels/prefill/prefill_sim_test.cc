@@ -319,7 +319,7 @@ TEST_F(PrefillOnSim, EqualSequencesDecodeInOneOpALayer) {
   const auto prefill = make(small(), 256);
   const Ticket one = run(*prefill, {decoding(0, 100, -1)}).ops;
   EXPECT_EQ(one, 1 + small().layers * (kLayerOps + kSegmentOps));
-  const auto decode = [&](std::vector<std::uint32_t> rows, std::uint32_t past) {
+  const auto decode = [&](const std::vector<std::uint32_t>& rows, std::uint32_t past) {
     std::vector<PrefillRequest> requests;
     for (const std::uint32_t row : rows) requests.push_back(decoding(row, past, -1));
     return run(*prefill, requests).ops;
