@@ -101,7 +101,12 @@ namespace {
 // The product with `expansion` of so many rows a sequence, at the rate of any other.
 Result<Price> expand(const Profile& profile, const MlaAttention& op, std::uint64_t each) {
   const std::uint64_t rows = op.sequences * each;
-  if (rows > UINT32_MAX) return unsupported("Latent attention is priced for up to 2^32 tokens.");
+  if (rows > UINT32_MAX) {
+    return unsupported(
+        "Latent attention is priced for fewer than 2^32 tokens of all sequences together; use "
+        "fewer "
+        "sequences or a shorter context.");
+  }
   Gemm gemm{};
   gemm.m = static_cast<std::uint32_t>(rows), gemm.n = op.heads * (op.nope_dim + op.v_dim),
   gemm.k = op.kv_rank;

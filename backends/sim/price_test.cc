@@ -139,13 +139,14 @@ TEST_F(SimSequences, OfOneOpPayOneLaunch) {
 TEST_F(SimSequences, DoNotSeeOneAnother) {
   const Profile p = profile();
   Attention op{};
-  op.tokens = 100;
+  op.tokens = 1000;
   op.heads = 8;
   op.kv.kv_heads = 2;
   op.kv.head_dim = 64;
   op.dtype = op.kv.dtype = DType::bf16;
   op.sequences = 3;
-  EXPECT_DOUBLE_EQ(seconds(p, op), 3 * 4.0 * 8 * 64 * 5050 / 100e12) << "each its own triangle";
+  EXPECT_DOUBLE_EQ(seconds(p, op), 3 * 4.0 * 8 * 64 * 500500 / 100e12) << "each its own triangle";
+  EXPECT_DOUBLE_EQ(bytes(p, op), 3 * (2.0 * 2 * 64 * 2 * 1000 + 2.0 * 1000 * 8 * 64 * 2));
 }
 
 // Absorbed, for one new token: the append, the expansion's product, and attention.
@@ -167,6 +168,26 @@ TEST_F(SimSequences, OfLatentsAreExpandedOrAbsorbedTogether) {
               1e-12);
   op.sequences = UINT32_MAX;
   EXPECT_EQ(Pricer(floor).price(Op{op}).code(), Code::unsupported) << "no product has such rows";
+}
+
+// Absorbed: one token reads its latents and the expansion once; many compute.
+TEST_F(SimSequences, OfLatentsShareTheExpansionThatIsAbsorbed) {
+  const Profile p = profile();
+  MlaAttention op{};
+  op.heads = 16, op.kv_rank = 512, op.nope_dim = 128, op.rope_dim = 64, op.v_dim = 128;
+  op.kv.kv_heads = 1, op.kv.head_dim = 576;
+  op.dtype = op.kv.dtype = DType::bf16;
+  for (const double n : {1.0, 8.0}) {
+    op.sequences = static_cast<std::uint32_t>(n);
+    op.tokens = 1, op.past = 4095;
+    const double append = 2 * n * (16 * 64 + 576) * 2 / 1e12, weights = 4096.0 * 512 * 2 / 1e12;
+    EXPECT_NEAR(seconds(p, op), append + weights + n * 4096 * 576 * 2 / 1e12, 1e-12);
+    op.tokens = 64, op.past = 4032;
+    const double product = std::max(weights, 2 * n * 64 * 4096 * 512 / 100e12);
+    const double pairs = n * (64.0 * 4032 + 64 * 65 / 2);
+    EXPECT_NEAR(seconds(p, op), 64 * append + product + 2 * 16 * (576 + 512) * pairs / 50e12,
+                1e-12);
+  }
 }
 
 TEST_F(SimPrice, ANarrowerCacheIsReadFaster) {

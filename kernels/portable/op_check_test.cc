@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace kvroof {
@@ -96,7 +97,8 @@ TEST_F(OpCheckTest, ASpanOneByteShortIsNamed) {
 }
 
 TEST_F(OpCheckTest, SequencesTakeSpansOfTheirOwn) {
-  const auto expect_each_span_counts = [](auto op, auto spans_of) {
+  SizedBuffer huge{1ull << 63};
+  const auto expect_each_span_counts = [&huge](auto op, auto spans_of, const char* first) {
     EXPECT_EQ(check_op(op).text, "");
     op.sequences = 3;
     for (Span* span : spans_of(op)) span->bytes *= 3;
@@ -110,17 +112,28 @@ TEST_F(OpCheckTest, SequencesTakeSpansOfTheirOwn) {
     EXPECT_EQ(check_op(op).code, Code::invalid);
     op.sequences = op.tokens = 1u << 31;  // their bytes are 0 modulo 2^64
     op.past = 0;
-    EXPECT_EQ(check_op(op).code, Code::invalid);
+    op.kv.block_table = {&huge, 0, 1ull << 63};
+    EXPECT_NE(check_op(op).text.find(std::string(first) + " needs"), std::string::npos)
+        << check_op(op).text;
   };
-  expect_each_span_counts(attention(), [](Attention& op) {
-    return std::vector<Span*>{&op.q, &op.out, &op.kv.block_table};
-  });
-  expect_each_span_counts(rope(), [](RopeAppend& op) {
-    return std::vector<Span*>{&op.qkv, &op.kv.block_table};
-  });
-  expect_each_span_counts(latents(), [](MlaAttention& op) {
-    return std::vector<Span*>{&op.q, &op.latents, &op.out, &op.kv.block_table};
-  });
+  expect_each_span_counts(
+      attention(),
+      [](Attention& op) {
+        return std::vector<Span*>{&op.q, &op.out, &op.kv.block_table};
+      },
+      "q");
+  expect_each_span_counts(
+      rope(),
+      [](RopeAppend& op) {
+        return std::vector<Span*>{&op.qkv, &op.kv.block_table};
+      },
+      "qkv");
+  expect_each_span_counts(
+      latents(),
+      [](MlaAttention& op) {
+        return std::vector<Span*>{&op.q, &op.latents, &op.out, &op.kv.block_table};
+      },
+      "q");
 }
 
 TEST_F(OpCheckTest, ShapesThatMakeNoSenseAreRefused) {

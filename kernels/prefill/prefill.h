@@ -28,6 +28,9 @@ struct PrefillConfig {
   bool backed = true;  // false, or a device that computes no values: none are made
 };
 
+// Of a step's neighbours with as many tokens and as much past, those whose tables are adjacent and
+// exactly as long as that needs are attended by one op: none of them appends to a block that
+// another names.
 struct KvSpans {
   Span cache;        // the whole paged KV cache
   Span block_table;  // device i32[blocks], logical to physical, long enough for past + tokens

@@ -13,6 +13,7 @@
 #include "backends/registry/registry.h"
 #include "kernels/prefill/prefill.h"
 #include "kernels/prefill/reference_transformer.h"
+#include "kernels/prefill/step_plan.h"
 
 namespace kvroof {
 namespace {
@@ -51,6 +52,8 @@ Ids random_ids(std::size_t count, std::uint32_t vocab, unsigned seed) {
   for (auto& id : ids) id = static_cast<std::int32_t>(random() % vocab);
   return ids;
 }
+
+constexpr std::uint32_t kBlockTokens = 16;
 
 // A model on the host device, with a cache whose blocks are handed out in random order.
 class Model {
@@ -125,7 +128,7 @@ class Model {
   }
 
  private:
-  static constexpr std::uint32_t kBlockTokens = 16, kBlocks = 24;
+  static constexpr std::uint32_t kBlocks = 24;
 
   static Span all(Buffer& buffer) { return {&buffer, 0, buffer.facts().bytes}; }
 
@@ -243,7 +246,10 @@ TEST_P(PrefillOnHost, EqualSequencesOfOneOpEqualSeparateOnes) {
   apart.run({alone.request(0, kTokens)});
   const auto pair = together.neighbours({other_ids, ids_});
   for (const auto& each : pair) together.run({each.request(0, kTokens - 1)});
-  together.run({pair[0].request(kTokens - 1, 1), pair[1].request(kTokens - 1, 1)});
+  const std::vector<PrefillRequest> both{pair[0].request(kTokens - 1, 1),
+                                         pair[1].request(kTokens - 1, 1)};
+  ASSERT_EQ(batch_segments(plan_steps(both, 128).front(), both, 0, kBlockTokens).size(), 1u);
+  together.run(both);
   EXPECT_LT(distance(together.logits(pair[0]), apart.logits(alone)), GetParam().bound);
   expect_reference(together.logits(pair[1]));
 }

@@ -385,6 +385,9 @@ TEST_F(SegmentBatches, AreOfOneBufferOneCacheAndExactRows) {
   other = decoding(1, 100, -1);
   other.kv[0].block_table.offset += 4;
   EXPECT_EQ(batches({longer, other}).size(), 2u);
+  other = decoding(1, 100, -1);
+  other.tokens = 3;  // in as many blocks
+  EXPECT_EQ(batches({first, other}).size(), 2u);
 }
 
 TEST(StepPlan, PacksInOrderAndCutsWhatIsTooLong) {

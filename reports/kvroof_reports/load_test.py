@@ -183,10 +183,6 @@ class LoaderTest(unittest.TestCase):
         self.assertIn("no such file", self.complaint(self.folder / "none.json"))
         self.assertIn("can't be read", self.complaint(self.folder))
 
-
-if __name__ == "__main__":
-    unittest.main()
-
     def test_a_folder_stands_for_its_records(self) -> None:
         told: list[str] = []
         save({"context": {}, "benchmarks": []}, self.folder, "engine.json")
@@ -201,5 +197,9 @@ if __name__ == "__main__":
 
     def test_what_is_no_record_in_a_folder_is_told(self) -> None:
         save({"cases": []}, self.folder, "odd.json")
-        with self.assertRaisesRegex(InputError, "odd.json: 'schema_version' is missing"):
+        with self.assertRaisesRegex(InputError, "odd.json: key 'schema_version' is missing"):
             load_records([self.folder])
+
+
+if __name__ == "__main__":
+    unittest.main()
