@@ -5,8 +5,8 @@
 #include <string>
 
 #include "backends/host/device.h"
-#include "backends/host/errors.h"
 #include "backends/host/info.h"
+#include "backends/os/errors.h"
 #include "backends/registry/device_spec.h"
 
 namespace kvroof::host {
@@ -44,7 +44,7 @@ Result<std::unique_ptr<Device>> open(const DeviceSpec& spec) try {
   }
   return std::unique_ptr<Device>(std::make_unique<HostDevice>(std::move(info), link_rate));
 } catch (...) {
-  return from_exception();
+  return os::from_exception();
 }
 
 }  // namespace kvroof::host

@@ -9,7 +9,7 @@
 namespace kvroof::host {
 namespace {
 
-Status check(const BufferSpec& spec, const Budget& budget) {
+Status check(const BufferSpec& spec, const os::Budget& budget) {
   if (spec.bytes == 0) return {Code::invalid, "a buffer needs at least one byte"};
   const int last = numa_available() < 0 ? 0 : numa_max_node();
   if (spec.numa_node < -1 || spec.numa_node > last) {
@@ -27,21 +27,21 @@ Status check(const BufferSpec& spec, const Budget& budget) {
 
 }  // namespace
 
-Result<std::unique_ptr<HostBuffer>> HostBuffer::allocate(const BufferSpec& spec, Budget& budget,
-                                                         OnFree on_free) {
+Result<std::unique_ptr<HostBuffer>> HostBuffer::allocate(const void* owner, const BufferSpec& spec,
+                                                         os::Budget& budget, OnFree on_free) {
   if (Status status = check(spec, budget); !status.ok()) return status;
-  const std::uint64_t taken = mapped_bytes(spec.bytes);
+  const std::uint64_t taken = os::mapped_bytes(spec.bytes);
   if (!budget.take(taken)) {
     return Status{Code::no_memory, std::to_string(spec.bytes) + " bytes exceed the " +
                                        std::to_string(budget.left()) +
                                        " that are left: free something first"};
   }
-  auto mapping = Mapping::create(spec.bytes, spec.numa_node);
+  auto mapping = os::Mapping::create(spec.bytes, spec.numa_node);
   if (!mapping) {
     budget.give(taken);
     return mapping.status();
   }
-  std::unique_ptr<HostBuffer> buffer(new HostBuffer);
+  std::unique_ptr<HostBuffer> buffer(new HostBuffer(owner));
   buffer->mapping_ = std::move(*mapping);
   buffer->data_ = buffer->mapping_->data();
   buffer->budget_ = &budget;
@@ -51,11 +51,12 @@ Result<std::unique_ptr<HostBuffer>> HostBuffer::allocate(const BufferSpec& spec,
   return buffer;
 }
 
-Result<std::unique_ptr<HostBuffer>> HostBuffer::adopt(void* host, std::uint64_t bytes) {
+Result<std::unique_ptr<HostBuffer>> HostBuffer::adopt(const void* owner, void* host,
+                                                      std::uint64_t bytes) {
   if (host == nullptr || bytes == 0) {
     return Status{Code::invalid, "adopt needs an address and at least one byte"};
   }
-  std::unique_ptr<HostBuffer> buffer(new HostBuffer);
+  std::unique_ptr<HostBuffer> buffer(new HostBuffer(owner));
   buffer->data_ = static_cast<std::byte*>(host);
   buffer->facts_.bytes = bytes;
   buffer->lock_and_look(MemoryKind::pinned);
@@ -65,11 +66,11 @@ Result<std::unique_ptr<HostBuffer>> HostBuffer::adopt(void* host, std::uint64_t 
 void HostBuffer::lock_and_look(MemoryKind wanted) {
   facts_.kind = wanted;
   if (wanted == MemoryKind::pinned) {
-    lock_ = std::make_unique<PageLock>(data_, facts_.bytes);
+    lock_ = std::make_unique<os::PageLock>(data_, facts_.bytes);
     if (!lock_->held()) facts_.kind = MemoryKind::pageable;
   }
-  facts_.numa_node = node_of(data_);
-  facts_.page_bytes = page_bytes_of(data_);
+  facts_.numa_node = os::node_of(data_);
+  facts_.page_bytes = os::page_bytes_of(data_);
 }
 
 HostBuffer::~HostBuffer() {
@@ -77,7 +78,7 @@ HostBuffer::~HostBuffer() {
   if (budget_ == nullptr) return;
   lock_.reset();
   mapping_.reset();
-  budget_->give(mapped_bytes(facts_.bytes));
+  budget_->give(os::mapped_bytes(facts_.bytes));
 }
 
 std::span<std::byte> HostBuffer::host() noexcept {

@@ -4,20 +4,22 @@
 #include <functional>
 #include <memory>
 
-#include "backends/api/buffer.h"
-#include "backends/host/memory.h"
+#include "backends/os/memory.h"
+#include "backends/queues/owned_buffer.h"
 
 namespace kvroof::host {
 
-class HostBuffer final : public Buffer {
+class HostBuffer final : public queues::OwnedBuffer {
  public:
   // `on_free` is told the bytes that are going away, before they do.
   using OnFree = std::function<void(const std::byte* data, std::uint64_t bytes)>;
 
-  // Draws on `budget` until it is destroyed; `no_memory` leaves nothing taken.
-  static Result<std::unique_ptr<HostBuffer>> allocate(const BufferSpec& spec, Budget& budget,
-                                                      OnFree on_free);
-  static Result<std::unique_ptr<HostBuffer>> adopt(void* host, std::uint64_t bytes);
+  // Of the device `owner`. Draws on `budget` until it is destroyed; `no_memory` leaves nothing
+  // taken.
+  static Result<std::unique_ptr<HostBuffer>> allocate(const void* owner, const BufferSpec& spec,
+                                                      os::Budget& budget, OnFree on_free);
+  static Result<std::unique_ptr<HostBuffer>> adopt(const void* owner, void* host,
+                                                   std::uint64_t bytes);
   ~HostBuffer() override;
 
   const BufferFacts& facts() const noexcept override { return facts_; }
@@ -27,15 +29,15 @@ class HostBuffer final : public Buffer {
   std::byte* data() const noexcept { return data_; }
 
  private:
-  HostBuffer() = default;
+  explicit HostBuffer(const void* owner) : OwnedBuffer(owner) {}
   void lock_and_look(MemoryKind wanted);
 
   BufferFacts facts_;
   std::byte* data_ = nullptr;
-  Budget* budget_ = nullptr;
+  os::Budget* budget_ = nullptr;
   OnFree on_free_;
-  std::unique_ptr<Mapping> mapping_;  // null where adopted
-  std::unique_ptr<PageLock> lock_;    // goes before the mapping it locks
+  std::unique_ptr<os::Mapping> mapping_;  // null where adopted
+  std::unique_ptr<os::PageLock> lock_;    // goes before the mapping it locks
 };
 
 }  // namespace kvroof::host

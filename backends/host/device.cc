@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "backends/host/buffer.h"
-#include "backends/host/errors.h"
 #include "backends/host/info.h"
 #include "backends/host/queue.h"
+#include "backends/os/errors.h"
 
 namespace kvroof::host {
 namespace {
@@ -60,26 +60,26 @@ Result<std::size_t> HostDevice::wait_any(std::span<const Point> points, Nanos de
   if (hit) return *hit;
   return Status{Code::timeout, "the deadline passed before any of the points completed"};
 } catch (...) {
-  return from_exception();
+  return os::from_exception();
 }
 
 Result<std::unique_ptr<Buffer>> HostDevice::allocate(const BufferSpec& spec) noexcept try {
-  Budget& budget = spec.kind == MemoryKind::device ? device_memory_ : host_memory_;
+  os::Budget& budget = spec.kind == MemoryKind::device ? device_memory_ : host_memory_;
   auto buffer = HostBuffer::allocate(
-      spec, budget,
+      this, spec, budget,
       [this](const std::byte* data, std::uint64_t bytes) { ops_.written(data, bytes); });
   if (!buffer) return buffer.status();
   return std::unique_ptr<Buffer>(std::move(*buffer));
 } catch (...) {
-  return from_exception();
+  return os::from_exception();
 }
 
 Result<std::unique_ptr<Buffer>> HostDevice::adopt(void* host, std::uint64_t bytes) noexcept try {
-  auto buffer = HostBuffer::adopt(host, bytes);
+  auto buffer = HostBuffer::adopt(this, host, bytes);
   if (!buffer) return buffer.status();
   return std::unique_ptr<Buffer>(std::move(*buffer));
 } catch (...) {
-  return from_exception();
+  return os::from_exception();
 }
 
 Result<std::unique_ptr<Queue>> HostDevice::open_queue(QueueKind kind, Priority) noexcept try {
@@ -90,10 +90,10 @@ Result<std::unique_ptr<Queue>> HostDevice::open_queue(QueueKind kind, Priority) 
   const QueueLimits limits{info_.max_regions, info_.max_open_tickets};
   std::optional<Pacer>& pacer = kind == QueueKind::copy_in ? pacer_in_ : pacer_out_;
   const bool paced = pacer && (kind == QueueKind::copy_in || kind == QueueKind::copy_out);
-  return std::unique_ptr<Queue>(
-      std::make_unique<HostQueue>(kind, workers, limits, state_, ops_, paced ? &*pacer : nullptr));
+  return std::unique_ptr<Queue>(std::make_unique<HostQueue>(kind, workers, limits, this, state_,
+                                                            ops_, paced ? &*pacer : nullptr));
 } catch (...) {
-  return from_exception();
+  return os::from_exception();
 }
 
 Status HostDevice::open_gate(Gate gate) noexcept try {
@@ -104,7 +104,7 @@ Status HostDevice::open_gate(Gate gate) noexcept try {
   state_.changed.notify_all();
   return {};
 } catch (...) {
-  return from_exception();
+  return os::from_exception();
 }
 
 }  // namespace kvroof::host

@@ -4,10 +4,10 @@
 #include <optional>
 
 #include "backends/api/device.h"
-#include "backends/host/memory.h"
 #include "backends/host/ops.h"
 #include "backends/host/pacer.h"
 #include "backends/host/state.h"
+#include "backends/os/memory.h"
 
 namespace kvroof::host {
 
@@ -26,7 +26,7 @@ class HostDevice final : public Device {
 
  private:
   const DeviceInfo info_;
-  Budget device_memory_, host_memory_;
+  os::Budget device_memory_, host_memory_;
   std::optional<Pacer> pacer_in_, pacer_out_;
   Ops ops_{device_memory_};
   State state_;

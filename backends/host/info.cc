@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "backends/host/memory.h"
+#include "backends/os/memory.h"
 
 namespace kvroof::host {
 namespace {
@@ -69,9 +69,9 @@ std::string kernel_version() {
 }  // namespace
 
 DeviceInfo describe() {
-  const std::uint64_t available = available_memory();
+  const std::uint64_t available = os::available_memory();
   const std::uint64_t half =
-      (available - available / kOwnShare) / 2 / kHugePageBytes * kHugePageBytes;
+      (available - available / kOwnShare) / 2 / os::kHugePageBytes * os::kHugePageBytes;
   const unsigned cores = usable_cores();
   DeviceInfo info;
   info.backend = "host";

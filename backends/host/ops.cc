@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/host/ops.h"
 
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 #include <utility>
 
 #include "backends/host/spans.h"
 #include "kernels/portable/elementwise.h"
-#include "kernels/portable/op_check.h"
 #include "kernels/portable/operands.h"
 #include "kernels/portable/rows.h"
 
@@ -61,26 +61,19 @@ struct TypeCheck {
 
 // Memory that others own may start anywhere, but ops load elements as what they are.
 bool is_aligned(const Span& span) {
+  if (span.buffer == nullptr) return true;
   const auto base = reinterpret_cast<std::uintptr_t>(static_cast<HostBuffer*>(span.buffer)->data());
   return base % alignof(std::max_align_t) == 0;
-}
-
-// Every operand is this device's, and its elements are aligned in this process too.
-Status check_operand(const Span& span) {
-  if (span.buffer == nullptr) return {};  // check_op has refused it unless it may be absent
-  if (Status status = check_span(span); !status.ok()) return status;
-  if (is_aligned(span)) return {};
-  return {Code::invalid, "an op's operands must lie in memory that starts at a multiple of 16"};
 }
 
 // Device memory has no other writers than the queues, which report what they write.
 bool only_queues_write(const Span& span) { return span.buffer->facts().kind == MemoryKind::device; }
 
 // Memory of the device's for packed weights.
-std::shared_ptr<std::byte> take_packed(Budget& memory, std::uint64_t bytes) {
-  const std::uint64_t taken = mapped_bytes(bytes);
+std::shared_ptr<std::byte> take_packed(os::Budget& memory, std::uint64_t bytes) {
+  const std::uint64_t taken = os::mapped_bytes(bytes);
   if (!memory.take(taken)) return nullptr;
-  auto mapping = Mapping::create(bytes, -1);
+  auto mapping = os::Mapping::create(bytes, -1);
   if (!mapping) {
     memory.give(taken);
     return nullptr;
@@ -94,20 +87,17 @@ std::shared_ptr<std::byte> take_packed(Budget& memory, std::uint64_t bytes) {
 
 }  // namespace
 
-Ops::Ops(Budget& memory)
+Ops::Ops(os::Budget& memory)
     : gemm_([&memory](std::uint64_t bytes) { return take_packed(memory, bytes); }) {}
 
 Status Ops::check(const Op& op) const {
-  if (Status status = check_op(op); !status.ok()) return status;
   if (Status status = std::visit(TypeCheck{}, op); !status.ok()) return status;
   const Operands operands = operands_of(op);
-  for (const Span& span : operands.read) {
-    if (Status status = check_operand(span); !status.ok()) return status;
+  if (std::ranges::all_of(operands.read, is_aligned) &&
+      std::ranges::all_of(operands.written, is_aligned)) {
+    return {};
   }
-  for (const Span& span : operands.written) {
-    if (Status status = check_operand(span); !status.ok()) return status;
-  }
-  return {};
+  return {Code::invalid, "an op's operands must lie in memory that starts at a multiple of 16"};
 }
 
 Status Ops::run(const Op& op) {

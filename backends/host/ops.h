@@ -8,8 +8,8 @@
 
 #include "backends/api/ops.h"
 #include "backends/api/status.h"
-#include "backends/host/memory.h"
 #include "backends/host/parked_team.h"
+#include "backends/os/memory.h"
 #include "kernels/attention/attention.h"
 #include "kernels/gemm/gemm.h"
 
@@ -18,9 +18,10 @@ namespace kvroof::host {
 class Ops {
  public:
   // Packed weights draw on `memory`, the device's, for as long as it has some left.
-  explicit Ops(Budget& memory);
+  explicit Ops(os::Budget& memory);
 
-  // What can be told from the op alone: `invalid` for spans too short, `unsupported` for types.
+  // `unsupported` for types that this CPU does not compute in, `invalid` for odd addresses. Whether
+  // the spans fit the op was checked.
   Status check(const Op& op) const;
 
   Status run(const Op& op);

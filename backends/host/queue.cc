@@ -9,8 +9,9 @@
 #include <string>
 #include <utility>
 
-#include "backends/host/errors.h"
 #include "backends/host/spans.h"
+#include "backends/os/errors.h"
+#include "backends/queues/body_check.h"
 
 namespace kvroof::host {
 namespace {
@@ -19,13 +20,26 @@ Nanos steady_now() {
   return std::chrono::duration_cast<Nanos>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-bool on_device(const Span& span) { return span.buffer->facts().kind == MemoryKind::device; }
+std::vector<Piece> pieces_of(const Regions& regions) {
+  std::vector<Piece> pieces;
+  pieces.reserve(regions.list.size());
+  for (const Region& region : regions.list) {
+    pieces.push_back({address(region.destination), address(region.source), region.source.bytes});
+  }
+  return pieces;
+}
 
 }  // namespace
 
-HostQueue::HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, State& state,
-                     Ops& ops, Pacer* pacer)
-    : kind_(kind), limits_(limits), state_(state), ops_(ops), pacer_(pacer), crew_(copy_workers) {
+HostQueue::HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, const void* owner,
+                     State& state, Ops& ops, Pacer* pacer)
+    : kind_(kind),
+      limits_(limits),
+      owner_(owner),
+      state_(state),
+      ops_(ops),
+      pacer_(pacer),
+      crew_(copy_workers) {
   {
     std::lock_guard lock(state_.mutex);
     state_.timelines[this] = timeline_;
@@ -46,8 +60,9 @@ HostQueue::~HostQueue() {
 }
 
 Result<Ticket> HostQueue::submit(const Work& work) noexcept try {
-  Item item;
-  if (Status status = take_in(work, item.body); !status.ok()) return status;
+  Result<Body> body = take_in(work);
+  if (!body) return body.status();
+  Item item{.fences = {}, .body = std::move(*body)};
   item.fences.reserve(work.fences.size());
   {
     std::lock_guard lock(state_.mutex);
@@ -70,7 +85,7 @@ Result<Ticket> HostQueue::submit(const Work& work) noexcept try {
     return timeline_->issued;
   }
 } catch (...) {
-  return from_exception();
+  return os::from_exception();
 }
 
 Result<std::size_t> HostQueue::reap(std::span<Completion> out) noexcept {
@@ -83,82 +98,27 @@ Result<std::size_t> HostQueue::reap(std::span<Completion> out) noexcept {
   return count;
 }
 
-Status HostQueue::take_in(const Work& work, Body& out) const {
-  return std::visit([&](const auto& body) { return take_in(body, out); }, work.body);
-}
-
-Status HostQueue::take_in(const Regions& regions, Body& out) const {
-  if (regions.list.size() > limits_.max_regions) {
-    return {Code::invalid, std::to_string(regions.list.size()) +
-                               " regions in one submission: this device takes at most " +
-                               std::to_string(limits_.max_regions)};
+Result<HostQueue::Body> HostQueue::take_in(const Work& work) const {
+  if (Status status = queues::check_body(work, kind_, limits_.max_regions, owner_); !status.ok()) {
+    return status;
   }
-  std::vector<Piece> pieces;
-  pieces.reserve(regions.list.size());
-  for (const Region& region : regions.list) {
-    if (Status status = check_span(region.source); !status.ok()) return status;
-    if (Status status = check_span(region.destination); !status.ok()) return status;
-    if (Status status = check_direction(region); !status.ok()) return status;
-    pieces.push_back({address(region.destination), address(region.source), region.source.bytes});
+  if (const auto* regions = std::get_if<Regions>(&work.body)) return Body(pieces_of(*regions));
+  if (const auto* fill = std::get_if<Fill>(&work.body)) {
+    return Body(Set{{address(fill->span), nullptr, fill->span.bytes}, fill->value});
   }
-  out = std::move(pieces);
-  return {};
-}
-
-Status HostQueue::check_direction(const Region& region) const {
-  if (region.source.bytes != region.destination.bytes) {
-    return {Code::invalid, "a region's source and destination must have equal bytes"};
+  if (const auto* hold = std::get_if<Hold>(&work.body)) return Body(*hold);
+  if (const auto* op = std::get_if<Op>(&work.body)) {
+    if (Status status = ops_.check(*op); !status.ok()) return status;
+    return Body(*op);
   }
-  const bool from_device = on_device(region.source), to_device = on_device(region.destination);
-  if (kind_ == QueueKind::copy_in && (from_device || !to_device)) {
-    return {Code::invalid, "a copy_in queue copies from host memory to device memory only"};
-  }
-  if (kind_ == QueueKind::copy_out && (!from_device || to_device)) {
-    return {Code::invalid, "a copy_out queue copies from device memory to host memory only"};
-  }
-  if (kind_ == QueueKind::host && (from_device || to_device)) {
-    return {Code::invalid, "a host queue copies from host memory to host memory only"};
-  }
-  return {};
-}
-
-Status HostQueue::take_in(const Op& op, Body& out) const {
-  if (kind_ != QueueKind::compute) {
-    return {Code::invalid, "an op runs on a compute queue only"};
-  }
-  if (Status status = ops_.check(op); !status.ok()) return status;
-  out = op;
-  return {};
-}
-
-Status HostQueue::take_in(const OpRun& run, Body& out) const {
-  if (run.ops.empty() || run.times == 0) {
-    return {Code::invalid, "a run of ops needs at least one"};
-  }
-  for (const Op& op : run.ops) {
-    if (std::holds_alternative<Gather>(op) || std::holds_alternative<Scatter>(op)) {
-      return {Code::invalid, "gather and scatter are no part of a run of ops"};
+  if (const auto* run = std::get_if<OpRun>(&work.body)) {
+    for (const Op& op : run->ops) {
+      if (Status status = ops_.check(op); !status.ok()) return status;
     }
-    Body checked;
-    if (Status status = take_in(op, checked); !status.ok()) return status;
+    return Body(Run{{run->ops.begin(), run->ops.end()}, run->times});
   }
-  out = Run{{run.ops.begin(), run.ops.end()}, run.times};
-  return {};
-}
-
-Status HostQueue::take_in(const Fill& fill, Body& out) const {
-  if (Status status = check_span(fill.span); !status.ok()) return status;
-  out = Set{{address(fill.span), nullptr, fill.span.bytes}, fill.value};
-  return {};
-}
-
-Status HostQueue::take_in(const Hold& hold, Body& out) const {
-  out = hold;
-  return {};
-}
-
-Status HostQueue::take_in(const Spend&, Body&) const {
-  return {Code::unsupported, "a real device spends its own CPU time: Spend is the simulator's"};
+  return Status{Code::unsupported,
+                "a real device spends its own CPU time: Spend is the simulator's"};
 }
 
 void HostQueue::run() {
@@ -244,7 +204,7 @@ Status HostQueue::perform(const Item& item) noexcept try {
   announce(body);
   return {};
 } catch (...) {
-  return from_exception();
+  return os::from_exception();
 }
 
 Status HostQueue::perform(const Run& run) {

@@ -24,9 +24,10 @@ struct QueueLimits {
 
 class HostQueue final : public Queue {
  public:
-  // `state`, `ops` and `pacer` (null: copies run as fast as they can) outlive the queue.
-  HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, State& state, Ops& ops,
-            Pacer* pacer = nullptr);
+  // `owner` is the device; `state`, `ops` and `pacer` (null: copies run as fast as they can)
+  // outlive the queue.
+  HostQueue(QueueKind kind, unsigned copy_workers, QueueLimits limits, const void* owner,
+            State& state, Ops& ops, Pacer* pacer = nullptr);
   ~HostQueue() override;
 
   QueueKind kind() const noexcept override { return kind_; }
@@ -53,14 +54,7 @@ class HostQueue final : public Queue {
     Nanos ready{};  // nothing but earlier copies of this lane has kept it waiting since
   };
 
-  Status take_in(const Work& work, Body& out) const;
-  Status take_in(const Regions& regions, Body& out) const;
-  Status take_in(const Op& op, Body& out) const;
-  Status take_in(const OpRun& run, Body& out) const;
-  Status take_in(const Fill& fill, Body& out) const;
-  Status take_in(const Hold& hold, Body& out) const;
-  Status take_in(const Spend& spend, Body& out) const;
-  Status check_direction(const Region& region) const;
+  Result<Body> take_in(const Work& work) const;
 
   void run();
   Completion execute(Item& item, std::unique_lock<std::mutex>& lock);
@@ -73,6 +67,7 @@ class HostQueue final : public Queue {
 
   const QueueKind kind_;
   const QueueLimits limits_;
+  const void* const owner_;
   State& state_;
   Ops& ops_;
   Pacer* const pacer_;

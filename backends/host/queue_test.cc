@@ -127,7 +127,8 @@ TEST_F(QueueTest, RefusesWhatCanNeverBe) {
   const std::vector<Region> many(device_->info().max_regions + 1, there);
   EXPECT_EQ(in_->submit({{}, Regions{many}}).code(), Code::invalid);
   EXPECT_EQ(in_->submit({{}, Op{Norm{}}}).code(), Code::invalid);
-  EXPECT_EQ(in_->submit({{}, Spend{}}).code(), Code::unsupported);
+  EXPECT_EQ(in_->submit({{}, Spend{}}).code(), Code::invalid);
+  EXPECT_EQ(lane(QueueKind::host)->submit({{}, Spend{}}).code(), Code::unsupported);
   const Point future{in_.get(), 1};
   EXPECT_EQ(in_->submit({{&future, 1}, Regions{}}).code(), Code::invalid);
   EXPECT_EQ(device_->wait_any({}, Nanos::max()).code(), Code::invalid);

@@ -10,14 +10,14 @@
 #include <unordered_set>
 
 #include "backends/api/queue.h"
-#include "backends/host/ticket_ranges.h"
+#include "backends/queues/ticket_ranges.h"
 
 namespace kvroof::host {
 
 // The progress of one queue. Outlives the queue for as long as a fence somewhere names it.
 struct Timeline {
   Ticket issued = 0, completed = 0;
-  TicketRanges failed;
+  queues::TicketRanges failed;
   std::deque<Completion> unreaped;
   bool at_closed_gate = false;          // its running ticket is a hold that can't pass
   const Timeline* waits_for = nullptr;  // its running ticket waits for a fence on that one

@@ -7,6 +7,7 @@
 
 #include "backends/api/buffer.h"
 #include "backends/api/status.h"
+#include "backends/queues/owned_buffer.h"
 
 namespace kvroof::sim {
 
@@ -23,7 +24,7 @@ class Budget {
   std::atomic<std::uint64_t> left_;
 };
 
-class SimBuffer final : public Buffer {
+class SimBuffer final : public queues::OwnedBuffer {
  public:
   // Backed contents start zeroed. `owner` is the device, to tell its buffers from others'.
   static Result<std::unique_ptr<Buffer>> create(const void* owner, Budget& budget,
@@ -37,16 +38,13 @@ class SimBuffer final : public Buffer {
   const BufferFacts& facts() const noexcept override { return facts_; }
   std::span<std::byte> host() noexcept override;
 
-  const void* owner() const { return owner_; }
-
   // The bytes behind any kind of buffer, for landing; empty where nothing backs it.
   std::span<std::byte> contents();
 
  private:
   SimBuffer(const void* owner, Budget* budget, const BufferFacts& facts, std::byte* memory)
-      : owner_(owner), budget_(budget), facts_(facts), memory_(memory) {}
+      : OwnedBuffer(owner), budget_(budget), facts_(facts), memory_(memory) {}
 
-  const void* owner_;
   Budget* budget_;  // null: adopted, so that neither the bytes nor their account are ours
   BufferFacts facts_;
   std::byte* memory_;  // null where nothing backs it

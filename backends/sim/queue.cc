@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "backends/sim/check.h"
+#include "backends/queues/body_check.h"
 #include "backends/sim/device.h"
 #include "backends/sim/errors.h"
 #include "backends/sim/landing.h"
@@ -42,7 +42,7 @@ Status check_work(const Work& work, QueueKind kind, const SimDevice& device) {
   for (const Point& fence : work.fences) {
     if (Status status = check_fence(fence, device); !status.ok()) return status;
   }
-  return check_body(work, kind, &device);
+  return queues::check_body(work, kind, kMaxRegions, &device);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ from pathlib import Path
 
 DEVICE_CODE = ("kernels/portable/", "kernels/attention/", "kernels/gemm/")
 CONTRACT = ("backends/api/",)
+SHARED = ("backends/os/", "backends/queues/")
 MODEL = ("kernels/model/",)
 ENGINE = (*CONTRACT, *MODEL, "kernels/prefill/")
 
@@ -20,9 +21,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "backends/api/": (),
     "backends/registry/": (*CONTRACT, "backends/host/adapter.h", "backends/sim/adapter.h"),
     "backends/conformance/": CONTRACT,
-    # An adapter: the contract, device code, and the two headers by which it is registered.
+    "backends/os/": CONTRACT,
+    "backends/queues/": (*CONTRACT, "kernels/portable/"),
+    # An adapter: the contract, what adapters share, device code, and the two headers by which it
+    # is registered.
     "backends/": (
         *CONTRACT,
+        *SHARED,
         *DEVICE_CODE,
         "backends/registry/device_spec.h",
         "backends/registry/registry.h",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/host/errors.h"
+#include "backends/os/errors.h"
 
 #include <cerrno>
 #include <exception>
@@ -7,7 +7,7 @@
 #include <string>
 #include <system_error>
 
-namespace kvroof::host {
+namespace kvroof::os {
 namespace {
 
 Code code_of(int error) {
@@ -45,4 +45,4 @@ Status from_exception() noexcept {
   }
 }
 
-}  // namespace kvroof::host
+}  // namespace kvroof::os

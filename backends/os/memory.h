@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owned anonymous memory, aligned to huge pages and populated, with the facts the kernel reports
+// Anonymous memory, aligned to huge pages and populated, with the facts the kernel reports
 // about it; and the budget that device and host allocations are drawn from.
 #pragma once
 #include <cstddef>
@@ -10,7 +10,7 @@
 #include "backends/api/buffer.h"
 #include "backends/api/status.h"
 
-namespace kvroof::host {
+namespace kvroof::os {
 
 inline constexpr std::uint64_t kHugePageBytes = 2ull << 20;
 
@@ -76,4 +76,4 @@ class Budget {
   std::uint64_t used_ = 0;
 };
 
-}  // namespace kvroof::host
+}  // namespace kvroof::os

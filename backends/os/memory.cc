@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/host/memory.h"
+#include "backends/os/memory.h"
 
 #include <numa.h>
 #include <numaif.h>
@@ -12,13 +12,13 @@
 #include <sstream>
 #include <string>
 
-#include "backends/host/errors.h"
+#include "backends/os/errors.h"
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23  // Linux 5.14; glibc 2.36 has it, older headers may not
 #endif
 
-namespace kvroof::host {
+namespace kvroof::os {
 namespace {
 
 constexpr std::uint64_t kSmallPageBytes = 4096;
@@ -141,4 +141,4 @@ std::uint64_t Budget::left() const {
   return limit_ - used_;
 }
 
-}  // namespace kvroof::host
+}  // namespace kvroof::os

@@ -7,7 +7,7 @@
 
 #include "backends/api/queue.h"
 
-namespace kvroof::host {
+namespace kvroof::queues {
 
 class TicketRanges {
  public:
@@ -35,4 +35,4 @@ class TicketRanges {
   std::vector<Run> runs_;
 };
 
-}  // namespace kvroof::host
+}  // namespace kvroof::queues

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of copies, fills, holds and CPU work.
-#include "backends/sim/check.h"
+#include "backends/queues/body_check.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "backends/sim/buffer.h"
-#include "backends/sim/device.h"
-#include "backends/sim/errors.h"
+#include "backends/queues/owned_buffer.h"
 #include "kernels/portable/op_check.h"
 #include "kernels/portable/operands.h"
 
-namespace kvroof::sim {
+namespace kvroof::queues {
 namespace {
+
+Status invalid(std::string sentence) { return {Code::invalid, std::move(sentence)}; }
 
 bool on_device(const Span& span) { return span.buffer->facts().kind == MemoryKind::device; }
 
@@ -34,8 +34,8 @@ class Owned {
   bool has(const Buffer* buffer) {
     if (buffer == nullptr) return false;
     if (buffer == last_ || buffer == before_) return true;
-    const auto* const simulated = dynamic_cast<const SimBuffer*>(buffer);
-    if (simulated == nullptr || simulated->owner() != owner_) return false;
+    const auto* const owned = dynamic_cast<const OwnedBuffer*>(buffer);
+    if (owned == nullptr || owned->owner() != owner_) return false;
     before_ = std::exchange(last_, buffer);
     return true;
   }
@@ -72,9 +72,10 @@ Status check_region(const Region& region, QueueKind kind, Owned& owned) {
   return {};
 }
 
-Status check(const Regions& regions, QueueKind kind, const void* owner) {
-  if (regions.list.size() > kMaxRegions) {
-    return invalid("A submission takes at most " + std::to_string(kMaxRegions) + " regions.");
+Status check_regions(const Regions& regions, QueueKind kind, std::uint64_t max, const void* owner) {
+  if (regions.list.size() > max) {
+    return invalid("A submission of this device takes at most " + std::to_string(max) +
+                   " regions, and this has " + std::to_string(regions.list.size()) + ".");
   }
   Owned owned(owner);
   for (const Region& region : regions.list) {
@@ -123,6 +124,8 @@ Status check(const Fill& fill, QueueKind, const void* owner) {
 
 Status check(const Hold&, QueueKind, const void*) { return {}; }
 
+Status check(const Regions&, QueueKind, const void*) { return {}; }  // above
+
 Status check(const Spend& spend, QueueKind kind, const void*) {
   if (kind != QueueKind::host) return invalid("CPU time is spent on a host queue.");
   if (spend.duration < Nanos(0)) return invalid("CPU time to spend must not be negative.");
@@ -131,8 +134,11 @@ Status check(const Spend& spend, QueueKind kind, const void*) {
 
 }  // namespace
 
-Status check_body(const Work& work, QueueKind kind, const void* owner) {
+Status check_body(const Work& work, QueueKind kind, std::uint64_t max_regions, const void* owner) {
+  if (const auto* regions = std::get_if<Regions>(&work.body)) {
+    return check_regions(*regions, kind, max_regions, owner);
+  }
   return std::visit([&](const auto& body) { return check(body, kind, owner); }, work.body);
 }
 
-}  // namespace kvroof::sim
+}  // namespace kvroof::queues

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/host/ticket_ranges.h"
+#include "backends/queues/ticket_ranges.h"
 
 #include <gtest/gtest.h>
 
-namespace kvroof::host {
+namespace kvroof::queues {
 namespace {
 
 TEST(TicketRanges, KeepsRunsAndAnswersInsideBetweenAndOutside) {
@@ -22,4 +22,4 @@ TEST(TicketRanges, ALaneThatOnlyFailsStaysOneRun) {
 }
 
 }  // namespace
-}  // namespace kvroof::host
+}  // namespace kvroof::queues

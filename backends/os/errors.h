@@ -5,7 +5,7 @@
 
 #include "backends/api/status.h"
 
-namespace kvroof::host {
+namespace kvroof::os {
 
 // `doing` names what failed ("mapping 4096 bytes"); the system's own words are kept.
 Status from_errno(int error, std::string_view doing);
@@ -13,4 +13,4 @@ Status from_errno(int error, std::string_view doing);
 // For the handler of a catch (...): what the exception in flight says at the seam.
 Status from_exception() noexcept;
 
-}  // namespace kvroof::host
+}  // namespace kvroof::os
