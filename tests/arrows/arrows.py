@@ -23,6 +23,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "backends/conformance/": CONTRACT,
     "backends/os/": CONTRACT,
     "backends/queues/": (*CONTRACT, "kernels/portable/"),
+    "backends/stream/": (*CONTRACT, *SHARED),
+    "backends/cuda/": (*CONTRACT, *SHARED, "backends/stream/"),
     # An adapter: the contract, what adapters share, device code, and the two headers by which it
     # is registered.
     "backends/": (
@@ -41,7 +43,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "suites/": (*ENGINE, "transfer/", "suites/", "backends/registry/"),
 }
 # Tests and benchmarks open real devices, and compare with what stands beside.
-TESTS_TOO = ("backends/", *DEVICE_CODE, *ENGINE)
+TESTS_TOO = ("backends/", *DEVICE_CODE, *ENGINE, "tests/doubles/")
 
 SOURCES = ("backends", "kernels", "transfer", "suites")
 IS_TEST = re.compile(r"(_test|_bench|_fixture|/test_\w+)\.(cc|h)$")
