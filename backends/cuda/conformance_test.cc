@@ -150,17 +150,17 @@ TEST_P(EntryPoint, MayFailOnceAtAnyCallOrAlways) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, EntryPoint,
-                         testing::Values("cuInit", "cuDriverGetVersion", "cuDeviceGetCount",
-                                         "cuDeviceGet", "cuDeviceGetName", "cuDeviceGetPCIBusId",
-                                         "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent",
-                                         "cuCtxGetStreamPriorityRange", "cuMemGetInfo_v2",
-                                         "cuMemAlloc_v2", "cuMemHostRegister_v2",
-                                         "cuStreamCreateWithPriority", "cuStreamWaitEvent",
-                                         "cuEventCreate", "cuEventRecord", "cuEventQuery",
-                                         "cuEventElapsedTime", "cuMemcpyDtoHAsync_v2",
-                                         "cuMemcpyBatchAsync", "cuLaunchHostFunc"),
-                         [](const auto& param) { return std::string(param.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Each, EntryPoint,
+    testing::Values("cuInit", "cuDriverGetVersion", "cuDeviceGetCount", "cuDeviceGet",
+                    "cuDeviceGetName", "cuDeviceGetPCIBusId", "cuDevicePrimaryCtxRetain",
+                    "cuCtxSetCurrent", "cuCtxGetStreamPriorityRange", "cuMemGetInfo_v2",
+                    "cuMemAlloc_v2", "cuMemHostRegister_v2", "cuStreamCreateWithPriority",
+                    "cuStreamWaitEvent", "cuEventCreate", "cuEventRecord", "cuEventQuery",
+                    "cuEventElapsedTime", "cuStreamSynchronize", "cuMemFree_v2",
+                    "cuMemHostUnregister", "cuStreamDestroy_v2", "cuEventDestroy_v2",
+                    "cuMemcpyDtoHAsync_v2", "cuMemcpyBatchAsync", "cuLaunchHostFunc"),
+    [](const auto& param) { return std::string(param.param); });
 
 // A device that is gone completes what is open as lost, and takes nothing more.
 TEST(Cuda, ALostDeviceLosesEveryOpenTicket) {

@@ -173,6 +173,7 @@ Status StreamQueue::send(const Waiting& item, Flight& flight) try {
   if (!end) return end.status();
   flight.end = *end;
   flight.anchor = state_.clock.anchor();
+  flight.sent = steady_now();
   Status status = state_.driver.record(flight.begin, stream_);
   if (status.ok()) {
     if (const auto* copies = std::get_if<Copies>(&item.body)) status = send(*copies, flight.tasks);
@@ -238,17 +239,21 @@ void StreamQueue::land(Flight& flight) {
   if (completion.status.ok()) {
     completion.interval = state_.clock.interval(*flight.anchor, flight.begin, flight.end);
   }
-  // Two clocks differ by parts of a microsecond; an in-order lane and the present do not.
-  if (std::optional<Interval>& interval = completion.interval) {
-    interval->end = std::clamp(interval->end, last_end_, std::max(last_end_, steady_now()));
-    interval->begin = std::min(interval->begin, interval->end);
-    last_end_ = interval->end;
-  }
+  if (completion.interval) fit(*completion.interval, flight.sent);
   forget(flight);
   timeline_->flights.pop_front();
   const Status status = completion.status;
   complete(std::move(completion));
   if (status.code == Code::lost) state_.lose(status);
+}
+
+// An anchor's time is known to some microseconds; that nothing begins before it is sent, ends in
+// the future or overtakes its lane is certain.
+void StreamQueue::fit(Interval& interval, Nanos sent) {
+  const Nanos earliest = std::max(sent, last_end_), now = steady_now();
+  interval.begin = std::clamp(interval.begin, sent, now);
+  interval.end = std::clamp(interval.end, std::max(earliest, interval.begin), now);
+  last_end_ = interval.end;
 }
 
 void StreamQueue::forget(Flight& flight) {

@@ -35,6 +35,7 @@ class StreamQueue final : public Queue {
   Status send(const Copies& copies, HostTasks& tasks);
   Status send(const Set& set, HostTasks& tasks);
   void land(Flight& flight);
+  void fit(Interval& interval, Nanos sent);
   void complete(Completion completion);
   void forget(Flight& flight);
 

@@ -34,6 +34,7 @@ struct Flight {
   Status status;  // not ok: it did not run, or not all of it could be enqueued
   Event begin = nullptr, end = nullptr;  // null where nothing was enqueued
   std::shared_ptr<const Anchor> anchor;
+  Nanos sent{};
   HostTasks tasks;
 };
 
