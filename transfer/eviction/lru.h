@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The least recently used chunk goes.
+#pragma once
+#include "transfer/eviction/slot_list.h"
+
+namespace kvroof {
+
+class Lru final : public EvictionPolicy {
+ public:
+  explicit Lru(std::uint32_t slots) : links_(slots) {}
+
+  void insert(SlotId slot, const ChunkKey&) override { used_.push_newest(slot); }
+
+  void hit(SlotId slot) override {
+    used_.remove(slot);
+    used_.push_newest(slot);
+  }
+
+  SlotId evict(const ChunkKey&, const MayEvict& may) override {
+    const SlotId victim = used_.oldest_of(may);
+    if (victim != kNoSlot) used_.remove(victim);
+    return victim;
+  }
+
+ private:
+  std::vector<SlotLink> links_;
+  SlotList used_{links_};
+};
+
+}  // namespace kvroof
