@@ -14,7 +14,7 @@ constexpr std::uint64_t kMaxSlabBytes = 1ull << 30;
 }  // namespace
 
 Result<HostTier> HostTier::create(Device& device, std::uint64_t chunk_bytes,
-                                  std::uint64_t tier_bytes, bool backed) {
+                                  std::uint64_t tier_bytes, bool backed, Eviction eviction) {
   if (chunk_bytes == 0) return Status{Code::invalid, "a chunk needs at least one byte."};
   const std::uint64_t chunks = tier_bytes / chunk_bytes;
   if (chunks == 0 || chunks >= kNoSlot) {
@@ -33,14 +33,15 @@ Result<HostTier> HostTier::create(Device& device, std::uint64_t chunk_bytes,
     }
     left -= slots;
   }
-  tier.cut_slots(static_cast<std::uint32_t>(chunks));
+  tier.cut_slots(static_cast<std::uint32_t>(chunks), eviction);
   return tier;
 }
 
 // After the slabs: a size that the device refuses must not cost memory for its slots first.
-void HostTier::cut_slots(std::uint32_t chunks) {
+void HostTier::cut_slots(std::uint32_t chunks, Eviction eviction) {
   facts_.chunks = chunks;
   index_ = ChunkIndex(chunks);
+  policy_ = make_policy(eviction, chunks);
   slots_.resize(chunks);
   for (SlotId slot = chunks; slot-- > 0;) make_free(slot);
 }
@@ -63,7 +64,7 @@ Status HostTier::add_slab(Device& device, std::uint64_t bytes, bool backed) {
 
 SlotId HostTier::reserve(const ChunkKey& key) {
   assert(find(key) == kNoSlot);
-  const SlotId slot = take_free_slot();
+  const SlotId slot = take_free_slot(key);
   if (slot == kNoSlot) return kNoSlot;
   slots_[slot] = Slot();
   slots_[slot].key = key;
@@ -73,17 +74,16 @@ SlotId HostTier::reserve(const ChunkKey& key) {
   return slot;
 }
 
-SlotId HostTier::take_free_slot() {
-  if (free_ == kNoSlot && oldest_ != kNoSlot) {
-    const SlotId victim = oldest_;
-    unlink(victim);
+SlotId HostTier::take_free_slot(const ChunkKey& key) {
+  if (free_ == kNoSlot) {
+    const SlotId victim =
+        policy_->evict(key, [this](SlotId slot) { return slots_[slot].references == 0; });
+    if (victim == kNoSlot) return kNoSlot;
     index_.erase(slots_[victim].key);
     make_free(victim);
     ++evictions_;
   }
-  const SlotId slot = free_;
-  if (slot != kNoSlot) free_ = slots_[slot].older;
-  return slot;
+  return std::exchange(free_, slots_[free_].next_free);
 }
 
 void HostTier::commit(SlotId slot) {
@@ -99,12 +99,17 @@ void HostTier::abandon(SlotId slot) {
 
 void HostTier::acquire(SlotId slot) {
   assert(visible(slot));
-  if (slots_[slot].references++ == 0) unlink(slot);
+  ++slots_[slot].references;
 }
 
 void HostTier::release(SlotId slot) {
   assert(visible(slot) && slots_[slot].references > 0);
-  if (--slots_[slot].references == 0) link_newest(slot);
+  --slots_[slot].references;
+  if (std::exchange(slots_[slot].in_policy, true)) {
+    policy_->hit(slot);
+  } else {
+    policy_->insert(slot, slots_[slot].key);
+  }
 }
 
 Span HostTier::span(SlotId slot) const {
@@ -114,21 +119,8 @@ Span HostTier::span(SlotId slot) const {
 
 void HostTier::make_free(SlotId slot) {
   slots_[slot] = Slot();
-  slots_[slot].older = free_;
+  slots_[slot].next_free = free_;
   free_ = slot;
-}
-
-void HostTier::link_newest(SlotId slot) {
-  slots_[slot].older = newest_;
-  slots_[slot].newer = kNoSlot;
-  (newest_ == kNoSlot ? oldest_ : slots_[newest_].newer) = slot;
-  newest_ = slot;
-}
-
-void HostTier::unlink(SlotId slot) {
-  const auto [older, newer] = std::pair(slots_[slot].older, slots_[slot].newer);
-  (older == kNoSlot ? oldest_ : slots_[older].newer) = newer;
-  (newer == kNoSlot ? newest_ : slots_[newer].older) = older;
 }
 
 }  // namespace kvroof

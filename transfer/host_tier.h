@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host tier: slabs of pinned memory cut into slots of one chunk each, an index from key to
-// slot, and least-recently-used eviction of what nobody references.
+// slot, and eviction, by a policy, of what nobody references.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -9,6 +9,7 @@
 #include "backends/api/device.h"
 #include "transfer/chunk_index.h"
 #include "transfer/chunk_key.h"
+#include "transfer/eviction/policy.h"
 
 namespace kvroof {
 
@@ -28,7 +29,8 @@ class HostTier {
  public:
   // Whole chunks only; slabs of at most 1 GiB, since drivers limit one registration's size.
   static Result<HostTier> create(Device& device, std::uint64_t chunk_bytes,
-                                 std::uint64_t tier_bytes, bool backed);
+                                 std::uint64_t tier_bytes, bool backed,
+                                 Eviction eviction = Eviction::lru);
 
   const HostTierFacts& facts() const { return facts_; }
   std::uint64_t evictions() const { return evictions_; }
@@ -44,7 +46,7 @@ class HostTier {
   void commit(SlotId slot);   // reserved -> visible: its bytes have landed
   void abandon(SlotId slot);  // reserved -> free: they never will; takes the reference back
   void acquire(SlotId slot);  // one more reference
-  void release(SlotId slot);  // one less; at none the chunk becomes the most recently used
+  void release(SlotId slot);  // one less: its use is over, which the policy hears of now
 
   Span span(SlotId slot) const;  // of its chunk_bytes
 
@@ -52,25 +54,25 @@ class HostTier {
   enum class State : std::uint8_t { free, reserved, visible };
   struct Slot {
     ChunkKey key;
-    SlotId older = kNoSlot, newer = kNoSlot;  // among evictable slots; free ones chain by `older`
+    SlotId next_free = kNoSlot;
     std::uint32_t references = 0;
     State state = State::free;
+    bool in_policy = false;  // from its first release on
   };
 
   explicit HostTier(std::uint32_t slots_per_slab) : slots_per_slab_(slots_per_slab) {}
-  void cut_slots(std::uint32_t chunks);
+  void cut_slots(std::uint32_t chunks, Eviction eviction);
   Status add_slab(Device& device, std::uint64_t bytes, bool backed);
-  SlotId take_free_slot();
+  SlotId take_free_slot(const ChunkKey& key);
   void make_free(SlotId slot);
-  void link_newest(SlotId slot);
-  void unlink(SlotId slot);
 
   HostTierFacts facts_;
   std::uint32_t slots_per_slab_;
   std::vector<std::unique_ptr<Buffer>> slabs_;
   std::vector<Slot> slots_;
   ChunkIndex index_{0};
-  SlotId free_ = kNoSlot, oldest_ = kNoSlot, newest_ = kNoSlot;
+  std::unique_ptr<EvictionPolicy> policy_;
+  SlotId free_ = kNoSlot;
   std::uint64_t evictions_ = 0;
 };
 
