@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/host/buffer.h"
 
-#include <numa.h>
-
 #include <string>
 #include <utility>
 
@@ -11,11 +9,6 @@ namespace {
 
 Status check(const BufferSpec& spec, const os::Budget& budget) {
   if (spec.bytes == 0) return {Code::invalid, "a buffer needs at least one byte"};
-  const int last = numa_available() < 0 ? 0 : numa_max_node();
-  if (spec.numa_node < -1 || spec.numa_node > last) {
-    return {Code::invalid, "NUMA node " + std::to_string(spec.numa_node) +
-                               " does not exist: ask for -1 to " + std::to_string(last)};
-  }
   // Rounding up is only safe below the limit, which is far from 2^64.
   if (spec.bytes > budget.limit()) {
     return {Code::no_memory, std::to_string(spec.bytes) + " bytes exceed the " +

@@ -10,6 +10,7 @@
 #include "backends/host/info.h"
 #include "backends/host/queue.h"
 #include "backends/os/errors.h"
+#include "backends/queues/lane.h"
 
 namespace kvroof::host {
 namespace {
@@ -38,12 +39,11 @@ Result<std::size_t> HostDevice::wait_any(std::span<const Point> points, Nanos de
   for (const Point& point : points) {
     timelines.push_back(state_.find(point));
     if (!timelines.back()) {
-      return Status{Code::invalid,
-                    "wait_any needs tickets that live queues of this device have returned"};
+      return queues::unknown_point();
     }
   }
   if (points.empty() && deadline == Nanos::max()) {
-    return Status{Code::invalid, "wait_any without points needs a deadline"};
+    return queues::endless_sleep();
   }
   std::optional<std::size_t> hit;
   const auto completed = [&] {
@@ -58,7 +58,7 @@ Result<std::size_t> HostDevice::wait_any(std::span<const Point> points, Nanos de
     state_.changed.wait_until(lock, Clock::time_point(deadline), completed);
   }
   if (hit) return *hit;
-  return Status{Code::timeout, "the deadline passed before any of the points completed"};
+  return queues::too_late();
 } catch (...) {
   return os::from_exception();
 }

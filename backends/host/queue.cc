@@ -12,6 +12,7 @@
 #include "backends/host/spans.h"
 #include "backends/os/errors.h"
 #include "backends/queues/body_check.h"
+#include "backends/queues/lane.h"
 
 namespace kvroof::host {
 namespace {
@@ -69,14 +70,12 @@ Result<Ticket> HostQueue::submit(const Work& work) noexcept try {
     for (const Point& point : work.fences) {
       std::shared_ptr<Timeline> timeline = state_.find(point);
       if (!timeline) {
-        return Status{Code::invalid,
-                      "a fence must name a ticket that a live queue of this device "
-                      "has returned already"};
+        return queues::unknown_fence();
       }
       item.fences.push_back({std::move(timeline), point.ticket});
     }
     if (timeline_->issued - timeline_->completed >= limits_.max_open_tickets) {
-      return Status{Code::busy, "the queue is full: wait for a completion and submit again"};
+      return queues::full();
     }
     item.ready = steady_now();
     pending_.push_back(std::move(item));
@@ -90,12 +89,7 @@ Result<Ticket> HostQueue::submit(const Work& work) noexcept try {
 
 Result<std::size_t> HostQueue::reap(std::span<Completion> out) noexcept {
   std::lock_guard lock(state_.mutex);
-  std::size_t count = 0;
-  for (; count < out.size() && !timeline_->unreaped.empty(); ++count) {
-    out[count] = std::move(timeline_->unreaped.front());
-    timeline_->unreaped.pop_front();
-  }
-  return count;
+  return queues::hand_over(timeline_->unreaped, out);
 }
 
 Result<HostQueue::Body> HostQueue::take_in(const Work& work) const {
@@ -117,8 +111,7 @@ Result<HostQueue::Body> HostQueue::take_in(const Work& work) const {
     }
     return Body(Run{{run->ops.begin(), run->ops.end()}, run->times});
   }
-  return Status{Code::unsupported,
-                "a real device spends its own CPU time: Spend is the simulator's"};
+  return queues::no_spending();
 }
 
 void HostQueue::run() {
@@ -173,11 +166,10 @@ Status HostQueue::await_fence(const Fence& fence, Item& item, std::unique_lock<s
     item.ready = steady_now();
   }
   if (!other.done(fence.ticket)) {
-    return {Code::aborted, "the queue was closed while this waited behind a closed gate"};
+    return queues::closed_behind_gate();
   }
   if (!other.failed.contains(fence.ticket)) return {};
-  return {Code::aborted,
-          "ticket " + std::to_string(fence.ticket) + ", which this waited for, did not succeed"};
+  return queues::failed_before(fence.ticket);
 }
 
 Status HostQueue::hold(Gate gate, std::unique_lock<std::mutex>& lock) {
@@ -189,7 +181,7 @@ Status HostQueue::hold(Gate gate, std::unique_lock<std::mutex>& lock) {
     timeline_->at_closed_gate = false;
   }
   if (open()) return {};
-  return {Code::aborted, "the queue was closed before gate " + std::to_string(gate) + " opened"};
+  return queues::closed_before(gate);
 }
 
 Status HostQueue::perform(const Item& item) noexcept try {

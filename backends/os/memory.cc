@@ -55,6 +55,11 @@ std::uint64_t available_memory() {
 }
 
 Result<std::unique_ptr<Mapping>> Mapping::create(std::uint64_t bytes, int node) {
+  const int last = numa_available() < 0 ? 0 : numa_max_node();
+  if (node < -1 || node > last) {
+    return Status{Code::invalid, "NUMA node " + std::to_string(node) +
+                                     " does not exist: ask for -1 to " + std::to_string(last)};
+  }
   std::unique_ptr<Mapping> mapping(new Mapping);
   const std::uint64_t rounded = mapped_bytes(bytes);
   if (Status status = mapping->reserve(rounded); !status.ok()) return status;

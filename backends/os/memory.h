@@ -24,7 +24,8 @@ std::uint64_t available_memory();
 // A populated mapping between two inaccessible guards, so that an overrun faults at once.
 class Mapping {
  public:
-  // `node` -1: the kernel's choice. Pages are touched here, not in the first copy.
+  // `node` -1: the kernel's choice; `invalid` where there is no such node. Pages are touched here,
+  // not in the first copy.
   static Result<std::unique_ptr<Mapping>> create(std::uint64_t bytes, int node);
   ~Mapping();
   Mapping(const Mapping&) = delete;

@@ -72,7 +72,7 @@ Status check_region(const Region& region, QueueKind kind, Owned& owned) {
   return {};
 }
 
-Status check_regions(const Regions& regions, QueueKind kind, std::uint64_t max, const void* owner) {
+Status check(const Regions& regions, QueueKind kind, std::uint64_t max, const void* owner) {
   if (regions.list.size() > max) {
     return invalid("A submission of this device takes at most " + std::to_string(max) +
                    " regions, and this has " + std::to_string(regions.list.size()) + ".");
@@ -98,7 +98,7 @@ Status check(const Op& op, QueueKind kind, Owned& owned) {
   return invalid("An op's operands must lie in buffers of this device.");
 }
 
-Status check(const Op& op, QueueKind kind, const void* owner) {
+Status check(const Op& op, QueueKind kind, std::uint64_t, const void* owner) {
   Owned owned(owner);
   return check(op, kind, owned);
 }
@@ -107,7 +107,7 @@ bool moves_rows(const Op& op) {
   return std::holds_alternative<Gather>(op) || std::holds_alternative<Scatter>(op);
 }
 
-Status check(const OpRun& run, QueueKind kind, const void* owner) {
+Status check(const OpRun& run, QueueKind kind, std::uint64_t, const void* owner) {
   if (run.ops.empty() || run.times == 0) return invalid("A run of ops needs at least one.");
   Owned owned(owner);
   for (const Op& op : run.ops) {
@@ -117,16 +117,14 @@ Status check(const OpRun& run, QueueKind kind, const void* owner) {
   return {};
 }
 
-Status check(const Fill& fill, QueueKind, const void* owner) {
+Status check(const Fill& fill, QueueKind, std::uint64_t, const void* owner) {
   Owned owned(owner);
   return check_span(fill.span, owned, "A fill's span");
 }
 
-Status check(const Hold&, QueueKind, const void*) { return {}; }
+Status check(const Hold&, QueueKind, std::uint64_t, const void*) { return {}; }
 
-Status check(const Regions&, QueueKind, const void*) { return {}; }  // above
-
-Status check(const Spend& spend, QueueKind kind, const void*) {
+Status check(const Spend& spend, QueueKind kind, std::uint64_t, const void*) {
   if (kind != QueueKind::host) return invalid("CPU time is spent on a host queue.");
   if (spend.duration < Nanos(0)) return invalid("CPU time to spend must not be negative.");
   return {};
@@ -135,10 +133,8 @@ Status check(const Spend& spend, QueueKind kind, const void*) {
 }  // namespace
 
 Status check_body(const Work& work, QueueKind kind, std::uint64_t max_regions, const void* owner) {
-  if (const auto* regions = std::get_if<Regions>(&work.body)) {
-    return check_regions(*regions, kind, max_regions, owner);
-  }
-  return std::visit([&](const auto& body) { return check(body, kind, owner); }, work.body);
+  return std::visit([&](const auto& body) { return check(body, kind, max_regions, owner); },
+                    work.body);
 }
 
 }  // namespace kvroof::queues

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <string>
 
+#include "backends/os/errors.h"
 #include "backends/sim/errors.h"
 
 namespace kvroof::sim {
@@ -17,7 +18,7 @@ Result<std::byte*> map_zeroed(std::uint64_t bytes) {
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
-    return from_errno(errno, "Mapping " + std::to_string(bytes) + " bytes for a backed buffer");
+    return os::from_errno(errno, "mapping " + std::to_string(bytes) + " bytes for a backed buffer");
   }
   return static_cast<std::byte*>(memory);
 }

@@ -12,7 +12,4 @@ Status unsupported(std::string sentence);
 Status no_memory(std::string sentence);
 Status aborted(std::string sentence);
 
-// The one place where the operating system's error numbers become ours.
-Status from_errno(int error, const std::string& what);
-
 }  // namespace kvroof::sim

@@ -26,7 +26,7 @@ void add(const Region& region, Copies& out) {
   const Move whole{to.address() + region.destination.offset, from.address() + region.source.offset,
                    region.source.bytes};
   if (!from_device && !to_device) {
-    out.on_host.push_back({whole});
+    out.on_host.push_back(whole);
     return;
   }
   const bool pageable = kind(region.source) == MemoryKind::pageable ||

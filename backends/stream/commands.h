@@ -18,14 +18,9 @@ struct Copy {
   bool pageable = false;  // its host side: it goes through the bounce buffer
 };
 
-// Between two places of host memory: `call` does it.
-struct HostCopy {
-  Move move;
-};
-
 struct Copies {
   std::vector<Copy> over_link;
-  std::vector<HostCopy> on_host;
+  std::vector<Move> on_host;  // between two places of host memory: `call` does it
   bool batch = false;
 };
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "backends/os/errors.h"
+#include "backends/queues/lane.h"
 #include "backends/stream/buffer.h"
 #include "backends/stream/queue.h"
 
@@ -47,7 +48,7 @@ Nanos StreamDevice::now() const noexcept { return steady_now(); }
 Result<std::size_t> StreamDevice::wait_any(std::span<const Point> points, Nanos deadline) noexcept
     try {
   if (points.empty() && deadline == Nanos::max()) {
-    return Status{Code::invalid, "wait_any without points needs a deadline"};
+    return queues::endless_sleep();
   }
   (void)driver_->use();
   for (unsigned round = 0;; ++round) {
@@ -57,14 +58,13 @@ Result<std::size_t> StreamDevice::wait_any(std::span<const Point> points, Nanos 
       for (std::size_t i = 0; i < points.size(); ++i) {
         const std::shared_ptr<Timeline> timeline = state_.find(points[i]);
         if (!timeline) {
-          return Status{Code::invalid,
-                        "wait_any needs tickets that live queues of this device have returned"};
+          return queues::unknown_point();
         }
         if (points[i].ticket <= timeline->completed) return i;
       }
     }
     if (steady_now() >= deadline) {
-      return Status{Code::timeout, "the deadline passed before any of the points completed"};
+      return queues::too_late();
     }
     pause(round, deadline);
   }

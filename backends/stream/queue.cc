@@ -9,6 +9,7 @@
 
 #include "backends/os/errors.h"
 #include "backends/queues/body_check.h"
+#include "backends/queues/lane.h"
 
 namespace kvroof::stream {
 namespace {
@@ -63,15 +64,13 @@ Result<Ticket> StreamQueue::submit(const Work& work) noexcept try {
   for (const Point& point : work.fences) {
     std::shared_ptr<Timeline> timeline = state_.find(point);
     if (!timeline) {
-      return Status{Code::invalid,
-                    "a fence must name a ticket that a live queue of this device has "
-                    "returned already"};
+      return queues::unknown_fence();
     }
     item->fences.push_back({std::move(timeline), point.ticket});
   }
   if (!state_.lost.ok()) return state_.lost;
   if (timeline_->issued - timeline_->completed >= limits_.max_open_tickets) {
-    return Status{Code::busy, "the queue is full: wait for a completion and submit again"};
+    return queues::full();
   }
   timeline_->waiting.push_back(std::move(*item));
   const Ticket ticket = ++timeline_->issued;
@@ -85,12 +84,7 @@ Result<std::size_t> StreamQueue::reap(std::span<Completion> out) noexcept try {
   (void)state_.driver.use();
   std::lock_guard lock(state_.mutex);
   poll();
-  std::size_t count = 0;
-  for (; count < out.size() && !timeline_->unreaped.empty(); ++count) {
-    out[count] = std::move(timeline_->unreaped.front());
-    timeline_->unreaped.pop_front();
-  }
-  return count;
+  return queues::hand_over(timeline_->unreaped, out);
 } catch (...) {
   return os::from_exception();
 }
@@ -111,7 +105,7 @@ Result<Waiting> StreamQueue::take_in(const Work& work) const {
   if (const auto* fill = std::get_if<Fill>(&work.body)) return Waiting{{}, set_of(*fill)};
   if (const auto* hold = std::get_if<Hold>(&work.body)) return Waiting{{}, *hold};
   if (std::holds_alternative<Spend>(work.body)) {
-    return unsupported("a real device spends its own CPU time: Spend is the simulator's");
+    return queues::no_spending();
   }
   return unsupported("this adapter copies, and has no kernels yet");
 }
@@ -143,8 +137,7 @@ Flight StreamQueue::launch(Waiting& item) {
   }
   if (const Hold* hold = std::get_if<Hold>(&item.body);
       hold != nullptr && flight.status.ok() && !state_.open_gates.contains(hold->gate)) {
-    flight.status = {Code::aborted,
-                     "the queue was closed before gate " + std::to_string(hold->gate) + " opened"};
+    flight.status = queues::closed_before(hold->gate);
   }
   if (flight.status.ok()) flight.status = send(item, flight);
   return flight;
@@ -154,12 +147,11 @@ Flight StreamQueue::launch(Waiting& item) {
 Status StreamQueue::depend(const Fence& fence) {
   Timeline& other = *fence.timeline;
   if (fence.ticket > other.decided) {
-    return {Code::aborted, "the queue was closed while this waited behind a closed gate"};
+    return queues::closed_behind_gate();
   }
   const bool completed = fence.ticket <= other.completed;
   if (completed ? other.failed.contains(fence.ticket) : !other.flight(fence.ticket).status.ok()) {
-    return {Code::aborted,
-            "ticket " + std::to_string(fence.ticket) + ", which this waited for, did not succeed"};
+    return queues::failed_before(fence.ticket);
   }
   if (completed || &other == timeline_.get()) return {};
   return state_.driver.wait(stream_, other.flight(fence.ticket).end);
@@ -204,10 +196,10 @@ Status StreamQueue::send(const Copies& copies, HostTasks& tasks) {
                                   : state_.driver.copy(copy.way, copy.move, stream_);
     if (!status.ok()) return status;
   }
-  for (const HostCopy& copy : copies.on_host) {
+  for (const Move& move : copies.on_host) {
     Status status = call(state_.driver, stream_,
-                         {reinterpret_cast<std::byte*>(copy.move.to),
-                          reinterpret_cast<const std::byte*>(copy.move.from), copy.move.bytes, 0},
+                         {reinterpret_cast<std::byte*>(move.to),
+                          reinterpret_cast<const std::byte*>(move.from), move.bytes, 0},
                          tasks);
     if (!status.ok()) return status;
   }
