@@ -32,6 +32,17 @@ Gemm gemm(std::uint32_t m, std::uint32_t n, std::uint32_t k) {
   return op;
 }
 
+// Eight heads of 64 over two of K and V, without a past.
+Attention attention(std::uint32_t tokens) {
+  Attention op{};
+  op.tokens = tokens;
+  op.heads = 8;
+  op.kv.kv_heads = 2;
+  op.kv.head_dim = 64;
+  op.dtype = op.kv.dtype = DType::bf16;
+  return op;
+}
+
 TEST_F(SimPrice, AGemmTakesItsFlopsOrItsWeights) {
   const Profile p = profile();
   EXPECT_DOUBLE_EQ(seconds(p, gemm(1000, 1000, 1000)), 2e9 / 100e12);
@@ -61,12 +72,7 @@ TEST_F(SimPrice, AGemmTableIsInterpolatedAndScaled) {
 
 TEST_F(SimPrice, AttentionTakesItsFlopsOrItsKv) {
   const Profile p = profile();
-  Attention op{};
-  op.tokens = 100;
-  op.heads = 8;
-  op.kv.kv_heads = 2;
-  op.kv.head_dim = 64;
-  op.dtype = op.kv.dtype = DType::bf16;
+  Attention op = attention(100);
   EXPECT_DOUBLE_EQ(seconds(p, op), 4.0 * 8 * 64 * 5050 / 100e12);
   op.tokens = 1;
   op.past = 99'999;  // K and V of 100,000 tokens, two heads of 64, two bytes each
@@ -75,12 +81,7 @@ TEST_F(SimPrice, AttentionTakesItsFlopsOrItsKv) {
 
 TEST_F(SimPrice, AWindowBoundsPairsAndKv) {
   const Profile p = profile();
-  Attention op{};
-  op.tokens = 1000;
-  op.heads = 8;
-  op.kv.kv_heads = 2;
-  op.kv.head_dim = 64;
-  op.dtype = op.kv.dtype = DType::bf16;
+  Attention op = attention(1000);
   op.window = 72;  // and a tile of 128 keys that its edge cuts
   const double pairs = 200.0 * 201 / 2 + 800 * 200;
   EXPECT_DOUBLE_EQ(seconds(p, op), 4.0 * 8 * 64 * pairs / 100e12);
@@ -118,32 +119,22 @@ class SimSequences : public SimPrice {
 };
 
 TEST_F(SimSequences, OfOneOpPayOneLaunch) {
-  Attention attention{};
-  attention.tokens = 1;
-  attention.past = 255;
-  attention.heads = 8;
-  attention.kv.kv_heads = 2;
-  attention.kv.head_dim = 64;
-  attention.dtype = attention.kv.dtype = DType::bf16;
-  expect_one_launch(attention, 1);
-  attention.window = 100;
-  expect_one_launch(attention, 1);
+  Attention decode = attention(1);
+  decode.past = 255;
+  expect_one_launch(decode, 1);
+  decode.window = 100;
+  expect_one_launch(decode, 1);
   RopeAppend append{};
   append.tokens = 1;
   append.heads = 8;
-  append.kv = attention.kv;
+  append.kv = decode.kv;
   append.dtype = DType::bf16;
   expect_one_launch(append, 1);
 }
 
 TEST_F(SimSequences, DoNotSeeOneAnother) {
   const Profile p = profile();
-  Attention op{};
-  op.tokens = 1000;
-  op.heads = 8;
-  op.kv.kv_heads = 2;
-  op.kv.head_dim = 64;
-  op.dtype = op.kv.dtype = DType::bf16;
+  Attention op = attention(1000);
   op.sequences = 3;
   EXPECT_DOUBLE_EQ(seconds(p, op), 3 * 4.0 * 8 * 64 * 500500 / 100e12) << "each its own triangle";
   EXPECT_DOUBLE_EQ(bytes(p, op), 3 * (2.0 * 2 * 64 * 2 * 1000 + 2.0 * 1000 * 8 * 64 * 2));

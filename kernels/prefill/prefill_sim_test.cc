@@ -8,8 +8,6 @@
 #include "backends/sim/test_profile.h"
 #include "kernels/prefill/memory_plan.h"
 #include "kernels/prefill/prefill.h"
-#include "kernels/prefill/random_values.h"
-#include "kernels/prefill/rope_table.h"
 #include "kernels/prefill/step_plan.h"
 
 namespace kvroof {
@@ -388,76 +386,6 @@ TEST_F(SegmentBatches, AreOfOneBufferOneCacheAndExactRows) {
   other = decoding(1, 100, -1);
   other.tokens = 3;  // in as many blocks
   EXPECT_EQ(batches({first, other}).size(), 2u);
-}
-
-TEST(StepPlan, PacksInOrderAndCutsWhatIsTooLong) {
-  std::vector<PrefillRequest> requests(3);
-  requests[0].tokens = 3;
-  requests[1].tokens = 6;
-  requests[2].tokens = 3;
-  const auto steps = plan_steps(requests, 4);  // AAAB BBBB BCCC
-  ASSERT_EQ(steps.size(), 3u);
-  ASSERT_EQ(steps[0].size(), 2u);
-  EXPECT_EQ(steps[0][1].row, 3u);
-  EXPECT_FALSE(steps[0][1].last);
-  ASSERT_EQ(steps[1].size(), 1u);
-  EXPECT_EQ(steps[1][0].first, 1u);
-  EXPECT_EQ(steps[1][0].tokens, 4u);
-  ASSERT_EQ(steps[2].size(), 2u);
-  EXPECT_EQ(steps[2][0].first, 5u);
-  EXPECT_TRUE(steps[2][0].last);
-  EXPECT_EQ(rows_of(steps[2]), 4u);
-}
-
-TEST(RandomValues, DependOnTheCounterAlone) {
-  for (const DType dtype : {DType::f32, DType::bf16}) {
-    const RandomTensor tensor{7, 3, 0, 0.5f, dtype};
-    const std::uint64_t element = bytes_of(dtype);
-    std::vector<std::byte> whole(1001 * element), tail(500 * element), other(whole.size());
-    fill_random(tensor, 0, whole);
-    fill_random(tensor, 501, tail);
-    EXPECT_TRUE(std::equal(tail.begin(), tail.end(), whole.end() - tail.size()));
-    fill_random({7, 4, 0, 0.5f, dtype}, 0, other);
-    EXPECT_NE(whole, other) << "another tensor";
-    fill_random({8, 3, 0, 0.5f, dtype}, 0, other);
-    EXPECT_NE(whole, other) << "another seed";
-  }
-}
-
-TEST(RandomValues, AreUniformAroundTheirCenter) {
-  std::vector<float> values(100000);
-  fill_random({1, 0, 1, 0.1f, DType::f32}, (1ull << 32) - 50000,
-              std::as_writable_bytes(std::span(values)));
-  double sum = 0, squares = 0;
-  for (const float v : values) {
-    ASSERT_GE(v, 0.9f);
-    ASSERT_LE(v, 1.1f);
-    sum += v - 1.0;
-    squares += (v - 1.0) * (v - 1.0);
-  }
-  EXPECT_NEAR(sum / 1e5, 0, 0.001);              // 5 standard errors: 0.1 / sqrt(3e5) * 5
-  EXPECT_NEAR(squares / 1e5, 0.01 / 3, 0.0001);  // variance of a uniform: reach^2 / 3
-  EXPECT_NE(values[0], values[50000]) << "the counter's upper half counts";
-}
-
-// Llama 3.1: theta 500,000, head_dim 128, factor 8, low 1, high 4, original 8192. By hand: i = 0 is
-// 1 (wavelength 6.3, short, unchanged); i = 63 is 500000^(-126/128) / 8 (wavelength 2.6e6, long).
-TEST(RopeTable, StretchesLongWavesAsLlama3Does) {
-  ModelShape shape;
-  shape.head_dim = 128;
-  shape.rope_theta = 500000;
-  const auto plain = inverse_frequencies(shape);
-  shape.rope_scaling = RopeScaling{8, 1, 4, 8192};
-  const auto scaled = inverse_frequencies(shape);
-  ASSERT_EQ(scaled.size(), 64u);
-  EXPECT_FLOAT_EQ(scaled[0], 1);
-  EXPECT_NEAR(scaled[63], 3.06893e-7, 1e-12);
-  EXPECT_FLOAT_EQ(scaled[63], plain[63] / 8);
-  for (std::size_t i = 1; i < 64; ++i) {
-    EXPECT_LT(scaled[i], scaled[i - 1]);
-    EXPECT_LE(scaled[i], plain[i]);
-    EXPECT_GE(scaled[i], plain[i] / 8.001f);
-  }
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "transfer/eviction/plain_reference.h"
+#include "transfer/eviction/test_plain_reference.h"
 
 namespace kvroof {
 namespace {

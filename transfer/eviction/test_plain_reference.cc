@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "transfer/eviction/plain_reference.h"
+#include "transfer/eviction/test_plain_reference.h"
 
 #include <algorithm>
 #include <list>
