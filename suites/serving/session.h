@@ -8,8 +8,8 @@
 
 #include "backends/api/device.h"
 #include "kernels/prefill/prefill.h"
-#include "transfer/compatibility.h"
-#include "transfer/engine.h"
+#include "transfer/engine/engine.h"
+#include "transfer/keys/compatibility.h"
 
 namespace kvroof {
 

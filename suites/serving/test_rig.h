@@ -14,7 +14,7 @@
 #include "backends/sim/test_profile.h"
 #include "suites/serving/kv_contents.h"
 #include "suites/serving/restore.h"
-#include "transfer/test_faulty_device.h"
+#include "transfer/testing/test_faulty_device.h"
 
 namespace kvroof {
 

@@ -4,7 +4,7 @@
 #include <list>
 #include <unordered_map>
 
-#include "transfer/chunk_key.h"
+#include "transfer/keys/chunk_key.h"
 
 namespace kvroof {
 

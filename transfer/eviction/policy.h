@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "transfer/chunk_index.h"
+#include "transfer/tier/chunk_index.h"
 
 namespace kvroof {
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The asynchronous offload engine: copies chunks of KV between a device's paged cache and a host
+// tier of pinned memory. One thread drives it; it names no vendor and reads the device's clock
+// only.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/api/device.h"
+#include "kernels/model/kv_layout.h"
+#include "transfer/keys/chunk_key.h"
+#include "transfer/lanes/planner.h"
+#include "transfer/tier/host_tier.h"
+
+namespace kvroof {
+
+using TransferId = std::uint64_t;
+
+struct EngineConfig {
+  KvLayout kv;  // of the device's cache
+  std::uint32_t blocks_per_chunk = 16;
+  std::uint64_t host_tier_bytes = 0;                  // pinned; rounded down to whole chunks
+  std::uint64_t lane_bytes_in_flight = 128ull << 20;  // at least two chunks are always allowed
+  CopyMethod method = CopyMethod::dma;
+  bool backed = true;  // false: no contents (simulator with data off)
+};
+
+// How one offload or load ended. Chunks that failed are counted, never served.
+struct TransferResult {
+  TransferId id = 0;
+  Status status;  // the first failure, or ok
+  std::uint32_t chunks = 0, failed_chunks = 0;
+  std::uint32_t chunks_held = 0;     // offload: in the tier or on their way, not copied again
+  std::uint32_t chunks_refused = 0;  // offload: the tier was full of chunks in use
+  std::uint64_t bytes = 0;           // that landed
+  std::uint64_t regions = 0;
+  Interval interval;  // first copy's begin to last copy's end, device clock
+};
+
+// Since the engine was created. Bytes a hop, to be reconciled with hits.
+struct EngineCounters {
+  std::uint64_t chunks_offloaded = 0, chunks_loaded = 0, chunks_failed = 0;
+  std::uint64_t chunks_held = 0, chunks_refused = 0, chunks_evicted = 0;
+  std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
+};
+
+class Engine {
+ public:
+  // `cache` is the device's paged KV (kv.cache_bytes()); it outlives the engine. `invalid`: sizes
+  // that don't fit; `no_memory`: the tier can't be had.
+  static Result<std::unique_ptr<Engine>> create(Device& device, Buffer& cache,
+                                                const EngineConfig& config);
+  // Copies that wait are dropped, submitted ones are drained.
+  virtual ~Engine() = default;
+
+  // How many leading keys are in the tier and visible.
+  virtual std::uint32_t lookup(std::span<const ChunkKey> keys) = 0;
+
+  // Tells the engine who touches device blocks, so that it can order its copies behind them: an
+  // offload waits for the last writes of its blocks, a load for the last reads and writes. Both
+  // wait for what was noted before the call. `by` completing well must mean that the blocks are
+  // good: name the ticket that everything else of the step waits for. Writers fence on
+  // fences_for_write first; a write noted while an offload of the block still waits in its lane
+  // makes that offload fail, since its bytes are lost. Queues named here outlive the engine.
+  virtual void note_write(std::span<const BlockId> blocks, Point by) = 0;
+  virtual void note_read(std::span<const BlockId> blocks, Point by) = 0;
+
+  // Copies blocks to the tier, blocks_per_chunk of them a key. Returns at once.
+  virtual Result<TransferId> offload(std::span<const ChunkKey> keys,
+                                     std::span<const BlockId> blocks) = 0;
+
+  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise).
+  virtual Result<TransferId> load(std::span<const ChunkKey> keys,
+                                  std::span<const BlockId> blocks) = 0;
+
+  // Submits what the lanes have room for and takes in what landed. Never blocks.
+  virtual Status poll() = 0;
+
+  // The oldest open ticket of each lane: when one of these completes, poll() makes progress. Empty
+  // where nothing is open. For callers that wait for something of their own at the same time.
+  virtual std::vector<Point> open_points() const = 0;
+
+  // What ended since the last call, in order of ending; empty where nothing did.
+  virtual std::vector<TransferResult> take_results() = 0;
+
+  // Drives the engine until `id` has ended (its result is returned and taken), or the deadline.
+  virtual Result<TransferResult> wait(TransferId id, Nanos deadline) = 0;
+
+  // The points that a reader of `blocks` must fence on: the loads into them that are open. `busy`
+  // while one still waits in its lane: poll or wait, then ask again. `failed` where the last load
+  // into a block failed and nothing was written there since: recompute it.
+  virtual Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks) = 0;
+
+  // The points that a writer of `blocks` must fence on: the offloads and loads of them that are
+  // open. `busy` as above.
+  virtual Result<std::vector<Point>> fences_for_write(std::span<const BlockId> blocks) = 0;
+
+  virtual const EngineCounters& counters() const = 0;
+  virtual const HostTierFacts& tier() const = 0;  // as obtained, not as asked for
+};
+
+}  // namespace kvroof
