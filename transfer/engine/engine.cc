@@ -38,6 +38,11 @@ void add_point(std::vector<Point>& points, std::optional<Point> point) {
   if (!known) points.push_back(*point);
 }
 
+Status part_of_a_chunk() {
+  return {Code::invalid,
+          "An offload needs whole chunks: leave out the blocks behind the last one."};
+}
+
 Status still_waiting() {
   return {Code::busy, "A copy of one of these blocks waits in its lane: poll, then ask again."};
 }
@@ -76,10 +81,11 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
     : device_(device),
       blocks_(config.kv.blocks),
       blocks_per_chunk_(config.blocks_per_chunk),
-      chunk_bytes_(config.kv.block_bytes() * config.blocks_per_chunk),
+      block_bytes_(config.kv.block_bytes()),
       planner_(config.kv, cache),
       tier_(std::move(tier)),
       ledger_(config.kv.blocks),
+      transfers_(config.blocks_per_chunk),
       offload_lane_(std::move(offload_lane)),
       load_lane_(std::move(load_lane)),
       seen_in_(config.kv.blocks, 0) {}
@@ -119,7 +125,8 @@ void EngineImpl::spoil_waiting_offloads(BlockId block) {
 
 Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
                                        std::span<const BlockId> blocks) {
-  if (Status status = check(keys, blocks); !status.ok()) return status;
+  if (Status status = check(keys, blocks, 0); !status.ok()) return status;
+  if (blocks.size() % blocks_per_chunk_ != 0) return part_of_a_chunk();
   const auto chunks = static_cast<std::uint32_t>(keys.size());
   const std::uint32_t index = transfers_.open(Direction::offload, chunks, blocks);
   const TransferId id = transfers_[index].result.id;
@@ -151,13 +158,13 @@ void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const C
   offload_lane_.push(copy);
 }
 
-Result<TransferId> EngineImpl::load(std::span<const ChunkKey> keys,
-                                    std::span<const BlockId> blocks) {
-  if (Status status = check(keys, blocks); !status.ok()) return status;
+Result<TransferId> EngineImpl::load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                                    const LoadOptions& options) {
+  if (Status status = check(keys, blocks, options.skip_blocks); !status.ok()) return status;
   if (Status status = check_distinct(blocks); !status.ok()) return status;
   if (Status status = check_visible(keys); !status.ok()) return status;
   const auto chunks = static_cast<std::uint32_t>(keys.size());
-  const std::uint32_t index = transfers_.open(Direction::load, chunks, blocks);
+  const std::uint32_t index = transfers_.open(Direction::load, chunks, blocks, options.skip_blocks);
   const TransferId id = transfers_[index].result.id;
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) load_chunk(index, chunk, keys[chunk]);
   end_if_done(index);
@@ -177,11 +184,15 @@ void EngineImpl::load_chunk(std::uint32_t index, std::uint32_t chunk, const Chun
   load_lane_.push(copy);
 }
 
-Status EngineImpl::check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) const {
-  if (keys.size() * blocks_per_chunk_ != blocks.size()) {
-    return {Code::invalid, std::to_string(keys.size()) + " chunks need " +
-                               std::to_string(keys.size() * blocks_per_chunk_) + " blocks, not " +
-                               std::to_string(blocks.size()) + "."};
+Status EngineImpl::check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                         std::uint32_t skip_blocks) const {
+  const std::uint64_t end = blocks.size() + skip_blocks;
+  const std::uint64_t chunks = (end + blocks_per_chunk_ - 1) / blocks_per_chunk_;
+  if (chunks != keys.size() || (skip_blocks > 0 && skip_blocks >= blocks_per_chunk_)) {
+    return {Code::invalid, std::to_string(keys.size()) + " chunks of " +
+                               std::to_string(blocks_per_chunk_) + " blocks cannot be " +
+                               std::to_string(blocks.size()) + " blocks behind " +
+                               std::to_string(skip_blocks) + " that are skipped."};
   }
   return check_exist(blocks);
 }

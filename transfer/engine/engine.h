@@ -27,6 +27,14 @@ struct EngineConfig {
   bool backed = true;  // false: no contents (simulator with data off)
 };
 
+struct LoadOptions {
+  // Of the first chunk, the blocks that are not wanted, since the cache has them already: fewer
+  // than blocks_per_chunk.
+  std::uint32_t skip_blocks = 0;
+  // Copies that the device has not been handed by then are dropped, as `timeout`. Device clock.
+  Nanos deadline = Nanos::max();
+};
+
 // How one offload or load ended. Chunks that failed are counted, never served.
 struct TransferResult {
   TransferId id = 0;
@@ -71,9 +79,11 @@ class Engine {
   virtual Result<TransferId> offload(std::span<const ChunkKey> keys,
                                      std::span<const BlockId> blocks) = 0;
 
-  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise).
-  virtual Result<TransferId> load(std::span<const ChunkKey> keys,
-                                  std::span<const BlockId> blocks) = 0;
+  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise). Of the first
+  // chunk blocks may be skipped, and of the last those that `blocks` is too short for: a prefix
+  // that is cached in part, or whose last tokens are computed anyway, moves no more than it needs.
+  virtual Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                                  const LoadOptions& options = {}) = 0;
 
   // Submits what the lanes have room for and takes in what landed. Never blocks.
   virtual Status poll() = 0;

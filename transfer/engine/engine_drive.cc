@@ -96,7 +96,10 @@ EngineImpl::Readiness EngineImpl::gather_fences(const ChunkCopy& copy, const Lan
 bool EngineImpl::submit(Lane& lane, const ChunkCopy& copy) {
   const OpenTransfer& transfer = transfers_[copy.transfer];
   const auto blocks = transfer.blocks_of(copy.chunk);
-  const Span chunk = tier_.span(copy.slot);
+  const std::uint64_t skipped = transfer.skipped(copy.chunk) * block_bytes_;
+  Span chunk = tier_.span(copy.slot);
+  chunk.offset += skipped;
+  chunk.bytes -= skipped;
   if (transfer.direction == Direction::offload) {
     planner_.plan_offload(blocks, chunk, regions_);
   } else {
@@ -120,9 +123,10 @@ void EngineImpl::take_in(const LandedCopy& landed) {
   if (landed.regions > 0) widen(result.interval, landed.interval);
   if (landed.status.ok()) {
     if (offload) tier_.commit(landed.copy.slot);
-    result.bytes += chunk_bytes_;
+    const std::uint64_t bytes = transfer.blocks_of(landed.copy.chunk).size() * block_bytes_;
+    result.bytes += bytes;
     ++(offload ? counters_.chunks_offloaded : counters_.chunks_loaded);
-    (offload ? counters_.bytes_offloaded : counters_.bytes_loaded) += chunk_bytes_;
+    (offload ? counters_.bytes_offloaded : counters_.bytes_loaded) += bytes;
   } else {
     if (offload) tier_.abandon(std::exchange(transfer.slots[landed.copy.chunk], kNoSlot));
     if (result.status.ok()) result.status = landed.status;

@@ -24,7 +24,8 @@ class EngineImpl final : public Engine {
   void note_read(std::span<const BlockId> blocks, Point by) override;
   Result<TransferId> offload(std::span<const ChunkKey> keys,
                              std::span<const BlockId> blocks) override;
-  Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) override;
+  Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                          const LoadOptions& options) override;
   Status poll() override;
   std::vector<Point> open_points() const override;
   std::vector<TransferResult> take_results() override;
@@ -36,7 +37,8 @@ class EngineImpl final : public Engine {
 
  private:
   // Taking in requests.
-  Status check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) const;
+  Status check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+               std::uint32_t skip_blocks) const;
   Status check_exist(std::span<const BlockId> blocks) const;
   Status check_distinct(std::span<const BlockId> blocks);
   Status check_visible(std::span<const ChunkKey> keys) const;
@@ -56,7 +58,7 @@ class EngineImpl final : public Engine {
 
   Device& device_;
   std::uint32_t blocks_, blocks_per_chunk_;
-  std::uint64_t chunk_bytes_;
+  std::uint64_t block_bytes_;
   Planner planner_;
   HostTier tier_;  // before the lanes: it outlives their draining
   BlockLedger ledger_;

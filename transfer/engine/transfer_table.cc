@@ -7,7 +7,7 @@
 namespace kvroof {
 
 std::uint32_t TransferTable::open(Direction direction, std::uint32_t chunks,
-                                  std::span<const BlockId> blocks) {
+                                  std::span<const BlockId> blocks, std::uint32_t skip_blocks) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(pool_.size()));
     pool_.emplace_back();
@@ -21,6 +21,8 @@ std::uint32_t TransferTable::open(Direction direction, std::uint32_t chunks,
   transfer.direction = direction;
   transfer.copies_open = 0;
   transfer.blocks.assign(blocks.begin(), blocks.end());
+  transfer.blocks_per_chunk = blocks_per_chunk_;
+  transfer.skip_blocks = skip_blocks;
   transfer.slots.assign(chunks, kNoSlot);
   transfer.needs.clear();
   return index;
