@@ -13,12 +13,11 @@
 
 namespace kvroof {
 
-enum class Direction : std::uint8_t { offload, load };
-
 struct OpenTransfer {
   TransferResult result;
   Direction direction = Direction::offload;
   std::uint32_t copies_open = 0;
+  Nanos deadline = Nanos::max();
   std::vector<BlockId> blocks;
   std::uint32_t blocks_per_chunk = 1;
   std::uint32_t skip_blocks = 0;  // of the first chunk
@@ -44,7 +43,13 @@ class TransferTable {
   OpenTransfer& operator[](std::uint32_t index) { return pool_[index]; }
   void close(std::uint32_t index);  // its result can be taken from now on
 
-  bool is_open(TransferId id) const;
+  OpenTransfer* find(TransferId id);  // null where none of this id is open
+  template <class Visit>
+  void for_each_open(Visit visit) const {
+    for (const OpenTransfer& transfer : pool_) {
+      if (transfer.result.id != 0) visit(transfer);
+    }
+  }
   std::optional<TransferResult> take(TransferId id);  // empty where it hasn't ended, or was taken
   std::vector<TransferResult> take_all();
 
