@@ -45,7 +45,10 @@ Status still_waiting() {
 Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
                                          const EngineConfig& config) {
   const std::uint64_t chunk_bytes = config.kv.block_bytes() * config.blocks_per_chunk;
-  auto tier = HostTier::create(device, chunk_bytes, config.host_tier_bytes, config.backed);
+  auto tier = HostTier::create(device, {.chunk_bytes = chunk_bytes,
+                                        .bytes = config.host_tier_bytes,
+                                        .backed = config.backed,
+                                        .eviction = config.eviction});
   if (!tier.ok()) return tier.status();
   // Loads come first: a request waits for them.
   auto offloads = Lane::create(device, QueueKind::copy_out, Priority::low, config.method,
@@ -84,15 +87,7 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
       load_lane_(std::move(load_lane)),
       seen_in_(config.kv.blocks, 0) {}
 
-std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys) {
-  std::uint32_t hits = 0;
-  for (const ChunkKey& key : keys) {
-    const SlotId slot = tier_.find(key);
-    if (slot == kNoSlot || !tier_.visible(slot)) break;
-    ++hits;
-  }
-  return hits;
-}
+std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys) { return tier_.lookup(keys); }
 
 void EngineImpl::note_write(std::span<const BlockId> blocks, Point by) {
   assert(check_exist(blocks).ok());
@@ -209,13 +204,10 @@ Status EngineImpl::check_distinct(std::span<const BlockId> blocks) {
 }
 
 Status EngineImpl::check_visible(std::span<const ChunkKey> keys) const {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const SlotId slot = tier_.find(keys[i]);
-    if (slot != kNoSlot && tier_.visible(slot)) continue;
-    return {Code::invalid, "Chunk " + std::to_string(i) +
-                               " of the load is not in the tier: lookup says how many are."};
-  }
-  return {};
+  const std::uint32_t visible = tier_.lookup(keys);
+  if (visible == keys.size()) return {};
+  return {Code::invalid, "Chunk " + std::to_string(visible) +
+                             " of the load is not in the tier: lookup says how many are."};
 }
 
 Result<std::vector<Point>> EngineImpl::fences_for_read(std::span<const BlockId> blocks) {
