@@ -26,6 +26,7 @@ struct EngineConfig {
   std::uint32_t blocks_per_chunk = 16;
   std::uint64_t host_tier_bytes = 0;                  // pinned; rounded down to whole chunks
   std::uint64_t lane_bytes_in_flight = 128ull << 20;  // at least two chunks are always allowed
+  Eviction eviction = Eviction::lru;                  // of the host tier
   // A copy that is open for longer never ends: its lane is given up, and all that it holds fails.
   // Longer than any step of compute, which copies wait for. Zero: no bound.
   Nanos copy_timeout{};

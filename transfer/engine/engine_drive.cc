@@ -164,9 +164,8 @@ void EngineImpl::end_if_done(std::uint32_t index) {
   counters_.chunks_held += transfer.result.chunks_held;
   counters_.chunks_refused += transfer.result.chunks_refused;
   counters_.chunks_evicted = tier_.evictions();
-  for (std::size_t i = transfer.slots.size(); i-- > 0;) {
-    if (transfer.slots[i] != kNoSlot) tier_.release(transfer.slots[i]);
-  }
+  std::reverse(transfer.slots.begin(), transfer.slots.end());
+  tier_.release(transfer.slots);
   transfers_.close(index);
 }
 

@@ -145,13 +145,10 @@ Status EngineImpl::check_distinct(std::span<const BlockId> blocks) {
 }
 
 Status EngineImpl::check_visible(std::span<const ChunkKey> keys) const {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const SlotId slot = tier_.find(keys[i]);
-    if (slot != kNoSlot && tier_.visible(slot)) continue;
-    return {Code::invalid, "Chunk " + std::to_string(i) +
-                               " of the load is not in the tier: lookup says how many are."};
-  }
-  return {};
+  const std::uint32_t visible = tier_.lookup(keys);
+  if (visible == keys.size()) return {};
+  return {Code::invalid, "Chunk " + std::to_string(visible) +
+                             " of the load is not in the tier: lookup says how many are."};
 }
 
 Status EngineImpl::cancel(TransferId id) {

@@ -17,7 +17,7 @@ ChunkKey key(std::uint64_t i) { return {i * 0x9e3779b97f4a7c15, i}; }
 
 struct HostTierTest : testing::Test {
   HostTier make(std::uint64_t chunks) {
-    auto tier = HostTier::create(*device, kChunk, chunks * kChunk, true);
+    auto tier = HostTier::create(*device, {.chunk_bytes = kChunk, .bytes = chunks * kChunk});
     EXPECT_TRUE(tier.ok());
     return std::move(*tier);
   }
@@ -81,7 +81,7 @@ TEST_F(HostTierTest, ReferencedAndReservedChunksAreNeverEvicted) {
 }
 
 TEST_F(HostTierTest, SlotsAreWholeChunksThatDoNotOverlap) {
-  auto tier = HostTier::create(*device, kChunk, 3 * kChunk + kChunk - 1, true);
+  auto tier = HostTier::create(*device, {.chunk_bytes = kChunk, .bytes = 3 * kChunk + kChunk - 1});
   ASSERT_TRUE(tier.ok());
   EXPECT_EQ(tier->facts().chunks, 3u);
   EXPECT_EQ(tier->facts().bytes, 3 * kChunk);
@@ -93,7 +93,7 @@ TEST_F(HostTierTest, SlotsAreWholeChunksThatDoNotOverlap) {
 // 3 GiB in chunks of 0.75 GiB: only one fits a slab, since no registration exceeds 1 GiB.
 TEST_F(HostTierTest, SlabsStayBelowOneGibibyte) {
   constexpr std::uint64_t kBig = 3ull << 28;
-  auto tier = HostTier::create(*device, kBig, 4 * kBig, true);
+  auto tier = HostTier::create(*device, {.chunk_bytes = kBig, .bytes = 4 * kBig});
   ASSERT_TRUE(tier.ok());
   EXPECT_EQ(tier->facts().slabs, 4u);
   std::set<Buffer*> buffers;
@@ -106,8 +106,9 @@ TEST_F(HostTierTest, SlabsStayBelowOneGibibyte) {
 }
 
 TEST_F(HostTierTest, ATierBelowOneChunkIsInvalid) {
-  EXPECT_EQ(HostTier::create(*device, kChunk, kChunk - 1, true).code(), Code::invalid);
-  EXPECT_EQ(HostTier::create(*device, 0, kChunk, true).code(), Code::invalid);
+  EXPECT_EQ(HostTier::create(*device, {.chunk_bytes = kChunk, .bytes = kChunk - 1}).code(),
+            Code::invalid);
+  EXPECT_EQ(HostTier::create(*device, {.chunk_bytes = 0, .bytes = kChunk}).code(), Code::invalid);
 }
 
 TEST_F(HostTierTest, FactsAreSummedAsObtained) {
@@ -122,7 +123,7 @@ TEST_F(HostTierTest, FactsAreSummedAsObtained) {
 
 TEST_F(HostTierTest, PinnedMemoryThatIsNotIsTold) {
   FaultyDevice faulty(make_null_device(), {.pageable = true});
-  auto tier = HostTier::create(faulty, kChunk, 4 * kChunk, true);
+  auto tier = HostTier::create(faulty, {.chunk_bytes = kChunk, .bytes = 4 * kChunk});
   ASSERT_TRUE(tier.ok());
   EXPECT_EQ(tier->facts().pinned_bytes, 0u);
   EXPECT_EQ(tier->facts().bytes, 4 * kChunk);
