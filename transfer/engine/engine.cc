@@ -82,6 +82,7 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
       chunk_bytes_(config.kv.block_bytes() * config.blocks_per_chunk),
       planner_(config.kv, cache),
       tier_(std::move(tier)),
+      gate_(config.store, tier_.facts().chunks),
       ledger_(config.kv.blocks),
       offload_lane_(std::move(offload_lane)),
       load_lane_(std::move(load_lane)),
@@ -113,24 +114,31 @@ void EngineImpl::spoil_waiting_offloads(BlockId block) {
 }
 
 Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
-                                       std::span<const BlockId> blocks) {
+                                       std::span<const BlockId> blocks, Offer offer) {
   if (Status status = check(keys, blocks); !status.ok()) return status;
   const auto chunks = static_cast<std::uint32_t>(keys.size());
   const std::uint32_t index = transfers_.open(Direction::offload, chunks, blocks);
   const TransferId id = transfers_[index].result.id;
-  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) offload_chunk(index, chunk, keys[chunk]);
+  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    offload_chunk(index, chunk, keys[chunk], offer);
+  }
   end_if_done(index);
   feed_lanes();
   return id;
 }
 
-void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key) {
+void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key,
+                               Offer offer) {
   OpenTransfer& transfer = transfers_[index];
   if (const SlotId held = tier_.find(key); held != kNoSlot) {
     ++transfer.result.chunks_held;
     if (!tier_.visible(held)) return;  // on its way: whoever copies it holds the reference
     tier_.acquire(held);
     transfer.slots[chunk] = held;
+    return;
+  }
+  if (!gate_.wants(key, offer)) {
+    ++transfer.result.chunks_unwanted;
     return;
   }
   const SlotId slot = transfer.slots[chunk] = tier_.reserve(key);

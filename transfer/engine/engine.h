@@ -13,6 +13,7 @@
 #include "transfer/keys/chunk_key.h"
 #include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
+#include "transfer/tier/store_policy.h"
 
 namespace kvroof {
 
@@ -24,6 +25,7 @@ struct EngineConfig {
   std::uint64_t host_tier_bytes = 0;                  // pinned; rounded down to whole chunks
   std::uint64_t lane_bytes_in_flight = 128ull << 20;  // at least two chunks are always allowed
   Eviction eviction = Eviction::lru;                  // of the host tier
+  StorePolicy store = StorePolicy::immediate;         // in the host tier
   CopyMethod method = CopyMethod::dma;
   bool backed = true;  // false: no contents (simulator with data off)
 };
@@ -33,9 +35,10 @@ struct TransferResult {
   TransferId id = 0;
   Status status;  // the first failure, or ok
   std::uint32_t chunks = 0, failed_chunks = 0;
-  std::uint32_t chunks_held = 0;     // offload: in the tier or on their way, not copied again
-  std::uint32_t chunks_refused = 0;  // offload: the tier was full of chunks in use
-  std::uint64_t bytes = 0;           // that landed
+  std::uint32_t chunks_held = 0;      // offload: in the tier or on their way, not copied again
+  std::uint32_t chunks_refused = 0;   // offload: the tier was full of chunks in use
+  std::uint32_t chunks_unwanted = 0;  // offload: not stored now, by the store policy
+  std::uint64_t bytes = 0;            // that landed
   std::uint64_t regions = 0;
   Interval interval;  // first copy's begin to last copy's end, device clock
 };
@@ -43,7 +46,8 @@ struct TransferResult {
 // Since the engine was created. Bytes a hop, to be reconciled with hits.
 struct EngineCounters {
   std::uint64_t chunks_offloaded = 0, chunks_loaded = 0, chunks_failed = 0;
-  std::uint64_t chunks_held = 0, chunks_refused = 0, chunks_evicted = 0;
+  std::uint64_t chunks_held = 0, chunks_refused = 0, chunks_unwanted = 0, chunks_evicted = 0;
+  std::uint64_t chunks_handed_over = 0;  // loaded, and so no longer in the tier (on_evict)
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
 };
 
@@ -68,13 +72,22 @@ class Engine {
   virtual void note_write(std::span<const BlockId> blocks, Point by) = 0;
   virtual void note_read(std::span<const BlockId> blocks, Point by) = 0;
 
-  // Copies blocks to the tier, blocks_per_chunk of them a key. Returns at once.
+  // Copies blocks to the tier, blocks_per_chunk of them a key, as far as the store policy wants
+  // them now. Returns at once.
   virtual Result<TransferId> offload(std::span<const ChunkKey> keys,
-                                     std::span<const BlockId> blocks) = 0;
+                                     std::span<const BlockId> blocks, Offer offer) = 0;
+  Result<TransferId> offload(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) {
+    return offload(keys, blocks, Offer::used);
+  }
 
-  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise).
+  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise). Under on_evict
+  // each leaves the tier as it lands, unless it is protected.
   virtual Result<TransferId> load(std::span<const ChunkKey> keys,
                                   std::span<const BlockId> blocks) = 0;
+
+  // A protected chunk is never evicted, nor handed over. `invalid`: the chunk isn't visible;
+  // `no_memory`: as many as may be are protected already.
+  virtual Status protect(const ChunkKey& key, bool on) = 0;
 
   // Submits what the lanes have room for and takes in what landed. Never blocks.
   virtual Status poll() = 0;

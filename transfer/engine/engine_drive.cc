@@ -119,7 +119,11 @@ void EngineImpl::take_in(const LandedCopy& landed) {
   result.regions += landed.regions;
   if (landed.regions > 0) widen(result.interval, landed.interval);
   if (landed.status.ok()) {
-    if (offload) tier_.commit(landed.copy.slot);
+    if (offload) {
+      tier_.commit(landed.copy.slot);
+    } else if (gate_.is_exclusive()) {
+      hand_over(landed.copy.slot);
+    }
     result.bytes += chunk_bytes_;
     ++(offload ? counters_.chunks_offloaded : counters_.chunks_loaded);
     (offload ? counters_.bytes_offloaded : counters_.bytes_loaded) += chunk_bytes_;
@@ -133,6 +137,13 @@ void EngineImpl::take_in(const LandedCopy& landed) {
   end_if_done(landed.copy.transfer);
 }
 
+// Another load of the chunk may have done so already.
+void EngineImpl::hand_over(SlotId slot) {
+  if (!tier_.visible(slot) || tier_.is_protected(slot)) return;
+  tier_.drop(slot);
+  ++counters_.chunks_handed_over;
+}
+
 // References go back from the last chunk to the first, so that of a prefix the end is evicted
 // first: without its beginning it could not be used.
 void EngineImpl::end_if_done(std::uint32_t index) {
@@ -140,6 +151,7 @@ void EngineImpl::end_if_done(std::uint32_t index) {
   if (transfer.copies_open > 0) return;
   counters_.chunks_held += transfer.result.chunks_held;
   counters_.chunks_refused += transfer.result.chunks_refused;
+  counters_.chunks_unwanted += transfer.result.chunks_unwanted;
   counters_.chunks_evicted = tier_.evictions();
   std::reverse(transfer.slots.begin(), transfer.slots.end());
   tier_.release(transfer.slots);

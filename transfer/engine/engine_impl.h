@@ -22,9 +22,11 @@ class EngineImpl final : public Engine {
   std::uint32_t lookup(std::span<const ChunkKey> keys) override;
   void note_write(std::span<const BlockId> blocks, Point by) override;
   void note_read(std::span<const BlockId> blocks, Point by) override;
-  Result<TransferId> offload(std::span<const ChunkKey> keys,
-                             std::span<const BlockId> blocks) override;
+  using Engine::offload;
+  Result<TransferId> offload(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                             Offer offer) override;
   Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) override;
+  Status protect(const ChunkKey& key, bool on) override { return tier_.protect(key, on); }
   Status poll() override;
   std::vector<Point> open_points() const override;
   std::vector<TransferResult> take_results() override;
@@ -40,7 +42,7 @@ class EngineImpl final : public Engine {
   Status check_exist(std::span<const BlockId> blocks) const;
   Status check_distinct(std::span<const BlockId> blocks);
   Status check_visible(std::span<const ChunkKey> keys) const;
-  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
+  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key, Offer offer);
   void load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
   void spoil_waiting_offloads(BlockId block);
 
@@ -52,6 +54,7 @@ class EngineImpl final : public Engine {
   bool submit(Lane& lane, const ChunkCopy& copy);
   Status reap(Lane& lane);
   void take_in(const LandedCopy& landed);
+  void hand_over(SlotId slot);
   void end_if_done(std::uint32_t index);
 
   Device& device_;
@@ -59,6 +62,7 @@ class EngineImpl final : public Engine {
   std::uint64_t chunk_bytes_;
   Planner planner_;
   HostTier tier_;  // before the lanes: it outlives their draining
+  StoreGate gate_;
   BlockLedger ledger_;
   TransferTable transfers_;
   Lane offload_lane_, load_lane_;

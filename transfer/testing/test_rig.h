@@ -15,6 +15,8 @@ struct RigConfig {
   Layout layout = Layout::block_first;
   std::uint32_t tier_chunks = 8;
   std::uint32_t lane_chunks = 16;  // in flight
+  Eviction eviction = Eviction::lru;
+  StorePolicy store = StorePolicy::immediate;
 };
 
 class Rig {
