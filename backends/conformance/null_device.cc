@@ -128,7 +128,10 @@ class NullDevice final : public Device {
   Result<std::unique_ptr<Buffer>> allocate(const BufferSpec& spec) noexcept override {
     if (spec.bytes == 0) return Status{Code::invalid, "A buffer needs at least one byte."};
     if (spec.bytes > kMemoryBytes) return Status{Code::no_memory, "The null device has 1 TiB."};
-    BufferFacts facts{.kind = spec.kind, .bytes = spec.bytes, .page_bytes = kPageBytes};
+    BufferFacts facts{.kind = spec.kind,
+                      .bytes = spec.bytes,
+                      .numa_node = spec.numa_node,
+                      .page_bytes = kPageBytes};
     facts.backed = spec.backed && spec.kind != MemoryKind::device;
     if (!facts.backed) return std::unique_ptr<Buffer>(new NullBuffer(facts, nullptr, false));
     void* memory = mmap(nullptr, spec.bytes, PROT_READ | PROT_WRITE,

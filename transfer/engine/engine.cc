@@ -84,6 +84,7 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
       copy_timeout_(config.copy_timeout),
       planner_(config.kv, cache),
       tier_(std::move(tier)),
+      gate_(config.store, tier_.facts().chunks),
       ledger_(config.kv.blocks),
       transfers_(config.blocks_per_chunk),
       offload_lane_(std::move(offload_lane)),
