@@ -42,6 +42,7 @@ struct Peaks {
 // Of what only some models use, where the device's figures for it are weaker than its own basis.
 struct OpBases {
   Basis experts = Basis::measured, latent_attention = Basis::measured, all_reduce = Basis::measured;
+  Basis disk = Basis::measured;  // of disk queues
 };
 
 struct DeviceInfo {
