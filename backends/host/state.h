@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -19,17 +20,11 @@ struct Timeline {
   Ticket issued = 0, completed = 0;
   queues::TicketRanges failed;
   std::deque<Completion> unreaped;
-  bool at_closed_gate = false;          // its running ticket is a hold that can't pass
+  std::optional<Gate> held_at;          // its running ticket is a hold that found its gate closed
   const Timeline* waits_for = nullptr;  // its running ticket waits for a fence on that one
 
   bool done(Ticket ticket) const { return ticket <= completed; }
 };
-
-// Whether nothing but a closed gate, perhaps several queues away, stops `timeline`.
-inline bool stopped_by_gate(const Timeline* timeline) {
-  while (timeline != nullptr && !timeline->at_closed_gate) timeline = timeline->waits_for;
-  return timeline != nullptr;
-}
 
 struct State {
   std::mutex mutex;
@@ -43,6 +38,13 @@ struct State {
     if (found == timelines.end()) return nullptr;
     const bool returned = point.ticket >= 1 && point.ticket <= found->second->issued;
     return returned ? found->second : nullptr;
+  }
+
+  // Whether nothing but a closed gate, perhaps several queues away, stops `timeline`. A hold whose
+  // gate has opened stops nothing, also before its thread has noticed. Under the lock.
+  bool stopped_by_gate(const Timeline* timeline) const {
+    while (timeline != nullptr && !timeline->held_at) timeline = timeline->waits_for;
+    return timeline != nullptr && !open_gates.contains(*timeline->held_at);
   }
 };
 
