@@ -46,7 +46,10 @@ Status still_waiting() {
 Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
                                          const EngineConfig& config) {
   const std::uint64_t chunk_bytes = config.kv.block_bytes() * config.blocks_per_chunk;
-  auto tier = HostTier::create(device, chunk_bytes, config.host_tier_bytes, config.backed);
+  auto tier = HostTier::create(device, {.chunk_bytes = chunk_bytes,
+                                        .bytes = config.host_tier_bytes,
+                                        .backed = config.backed,
+                                        .eviction = config.eviction});
   if (!tier.ok()) return tier.status();
   // Loads come first: a request waits for them.
   auto offloads = Lane::create(device, QueueKind::copy_out, Priority::low, config.method,
@@ -81,6 +84,7 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
       copy_timeout_(config.copy_timeout),
       planner_(config.kv, cache),
       tier_(std::move(tier)),
+      gate_(config.store, tier_.facts().chunks),
       ledger_(config.kv.blocks),
       transfers_(config.blocks_per_chunk),
       offload_lane_(std::move(offload_lane)),
@@ -89,13 +93,7 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
 
 std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys) {
   if (load_lane_.given_up()) return 0;  // nothing can be loaded any more
-  std::uint32_t hits = 0;
-  for (const ChunkKey& key : keys) {
-    const SlotId slot = tier_.find(key);
-    if (slot == kNoSlot || !tier_.visible(slot)) break;
-    ++hits;
-  }
-  return hits;
+  return tier_.lookup(keys);
 }
 
 std::optional<Nanos> EngineImpl::estimate(Direction direction, std::uint64_t blocks) const {

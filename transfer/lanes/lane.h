@@ -10,7 +10,7 @@
 
 #include "backends/api/device.h"
 #include "transfer/lanes/ring.h"
-#include "transfer/tier/chunk_index.h"
+#include "transfer/tier/slot_id.h"
 
 namespace kvroof {
 

@@ -18,6 +18,8 @@ struct RigConfig {
   std::uint32_t tier_chunks = 8;
   std::uint32_t lane_chunks = 16;  // in flight
   Nanos copy_timeout{};
+  Eviction eviction = Eviction::lru;
+  StorePolicy store = StorePolicy::immediate;
 };
 
 class Rig {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "transfer/keys/prefix_hash.h"
-#include "transfer/tier/chunk_index.h"
+#include "transfer/tier/slot_id.h"
 
 namespace kvroof {
 

@@ -77,7 +77,7 @@ class CollidingTier {
   }
 
   std::unique_ptr<Device> device_ = make_null_device();
-  HostTier tier_ = std::move(*HostTier::create(*device_, 64, 64 * kSlots, false));
+  HostTier tier_ = std::move(*HostTier::create(*device_, {64, 64 * kSlots, false}));
   TokenStore store_{kSlots, kChunkTokens};
   std::vector<Prefix> truth_ = std::vector<Prefix>(kSlots);
 };
