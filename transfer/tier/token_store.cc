@@ -23,6 +23,12 @@ bool TokenStore::matches(SlotId slot, const ChunkTokens& chunk) const {
   return prefixes_[slot] == chunk.prefixes.front() && std::ranges::equal(ids(slot), chunk.tokens);
 }
 
+std::uint32_t TokenStore::matching(std::span<const SlotId> slots, const ChunkTokens& chunks) const {
+  std::uint32_t count = 0;
+  while (count < slots.size() && matches(slots[count], chunks.of(count, 1))) ++count;
+  return count;
+}
+
 std::uint64_t TokenStore::bytes() const {
   return std::uint64_t{slots_} * (chunk_tokens_ * sizeof(std::int32_t) + sizeof(PrefixHash));
 }

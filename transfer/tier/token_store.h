@@ -23,6 +23,14 @@ class TokenStore {
   // are compared one by one, those before it by their hash.
   bool matches(SlotId slot, const ChunkTokens& chunk) const;
 
+  // How many leading slots match their chunk of `chunks`, which has one for each at least.
+  std::uint32_t matching(std::span<const SlotId> slots, const ChunkTokens& chunks) const;
+
+  // Whether these are the whole tokens of so many chunks.
+  bool fits(const ChunkTokens& tokens, std::size_t chunks) const {
+    return tokens.chunks() == chunks && tokens.tokens.size() == chunks * chunk_tokens_;
+  }
+
   std::uint64_t bytes() const;  // of memory, besides the chunks
 
  private:
