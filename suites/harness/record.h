@@ -59,7 +59,8 @@ Metric scaled_metric(const Metric& metric, double factor, std::string unit);
 
 // What a case's params may have beside the grid's axes: `layers` where the model was cut to fewer,
 // and `data`: whether bytes moved on a simulated device.
-constexpr std::string_view kOtherParams[] = {"layers", "data"};
+// Of `kvroof verify`: the check, and the order and heads of the KV that it used.
+constexpr std::string_view kOtherParams[] = {"layers", "data", "check", "kv_order", "kv_heads"};
 
 struct Case {
   std::string suite;
