@@ -38,6 +38,19 @@ std::pair<std::span<const ChunkKey>, std::span<const BlockId>> whole_chunks(
           blocks_of(s, request, range, group)};
 }
 
+// Of a whole cache, block by block.
+Status draw_pattern(const KvLayout& kv, std::uint32_t first_layer, std::span<std::byte> image) {
+  std::vector<std::byte> copy(kv.block_bytes());
+  for (BlockId block = 0; block < kv.blocks; ++block) {
+    if (Status e = write_pattern(kv, {block, first_layer}, copy); !e.ok()) return e;
+    for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r) {
+      const auto region = std::span(copy).subspan(r * kv.region_bytes(), kv.region_bytes());
+      std::ranges::copy(region, &image[kv.region_offset(block, r)]);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status offload(Session& s, const RequestBatch& batch) {
@@ -72,20 +85,13 @@ Status wipe(Session& s, const RequestBatch& batch) {
 }
 
 Status write_pattern(Session& s) {
-  std::vector<std::byte> copy;
   std::uint32_t first_layer = 0;
   for (std::size_t group = 0; group < s.kv.size(); ++group) {
-    const KvLayout& kv = s.kv[group];
-    copy.resize(kv.block_bytes());
-    for (BlockId block = 0; block < kv.blocks; ++block) {
-      if (Status e = write_pattern(kv, {block, first_layer}, copy); !e.ok()) return e;
-      for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r) {
-        const Span to{s.caches[group].get(), kv.region_offset(block, r), kv.region_bytes()};
-        const auto from = std::span(copy).subspan(r * to.bytes, to.bytes);
-        if (Status e = write_device(s, to, from); !e.ok()) return e;
-      }
-    }
-    first_layer += kv.layers;
+    std::vector<std::byte> image(s.kv[group].cache_bytes());
+    if (Status e = draw_pattern(s.kv[group], first_layer, image); !e.ok()) return e;
+    const Span all{s.caches[group].get(), 0, image.size()};
+    if (Status e = write_device(s, all, image); !e.ok()) return e;
+    first_layer += s.kv[group].layers;
   }
   return {};
 }
