@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "kernels/model/kv_pattern.h"
+
 namespace kvroof {
 namespace {
 
@@ -105,17 +107,20 @@ Status wipe(Session& s, const RequestBatch& batch) {
 }
 
 Status write_pattern(Session& s) {
-  constexpr std::uint64_t kPiece = 8ull << 20;
-  std::vector<std::uint64_t> words(kPiece / 8);
+  std::vector<std::byte> copy;
+  std::uint32_t first_layer = 0;
   for (std::size_t group = 0; group < s.kv.size(); ++group) {
-    const std::uint64_t total = s.kv[group].cache_bytes();
-    for (std::uint64_t at = 0; at < total; at += kPiece) {
-      for (std::uint64_t i = 0; i < words.size(); ++i)
-        words[i] = (at / 8 + i + (group << 40)) * 0x9E3779B97F4A7C15ull;
-      const auto bytes = std::as_bytes(std::span(words)).first(std::min(kPiece, total - at));
-      const Span to{s.caches[group].get(), at, bytes.size()};
-      if (Status e = write_device(s, to, bytes); !e.ok()) return e;
+    const KvLayout& kv = s.kv[group];
+    copy.resize(kv.block_bytes());
+    for (BlockId block = 0; block < kv.blocks; ++block) {
+      if (Status e = write_pattern(kv, {block, first_layer}, copy); !e.ok()) return e;
+      for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r) {
+        const Span to{s.caches[group].get(), kv.region_offset(block, r), kv.region_bytes()};
+        const auto from = std::span(copy).subspan(r * to.bytes, to.bytes);
+        if (Status e = write_device(s, to, from); !e.ok()) return e;
+      }
     }
+    first_layer += kv.layers;
   }
   return {};
 }

@@ -32,7 +32,8 @@ Status evict(Session& session, const RequestBatch& batch);
 // for KV that was. Nothing where the cache has no contents.
 Status wipe(Session& session, const RequestBatch& batch);
 
-// Gives every 8 bytes of the cache a number of their own, where ops leave no values behind.
+// Fills the cache with the pattern of kernels/model, where ops leave no values behind: blocks go by
+// their own numbers, layers by their place among all groups'.
 Status write_pattern(Session& session);
 
 // One digest a region of the blocks of these chunks, read back from the device.

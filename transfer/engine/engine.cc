@@ -93,11 +93,16 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
       transfers_(config.blocks_per_chunk),
       offload_lane_(std::move(offload_lane)),
       load_lane_(std::move(load_lane)),
-      seen_in_(config.kv.blocks, 0) {}
+      seen_in_(config.kv.blocks, 0) {
+  if (config.check_tokens) {
+    tokens_.emplace(tier_.facts().chunks, config.kv.block_tokens * config.blocks_per_chunk);
+  }
+}
 
-std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys) {
+std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys, const ChunkTokens& tokens) {
   if (load_lane_.given_up()) return 0;  // nothing can be loaded any more
-  return tier_.lookup(keys);
+  if (!check_tokens(keys, tokens).ok()) return 0;
+  return count_hits(keys, tokens);
 }
 
 std::optional<Nanos> EngineImpl::estimate(Direction direction, std::uint64_t blocks) const {

@@ -197,6 +197,10 @@ bool first_copy_out(QueueKind kind, Ticket ticket) {
 bool first_copy_in(QueueKind kind, Ticket ticket) {
   return kind == QueueKind::copy_in && ticket == 1;
 }
+Fault moves_nothing(QueueKind kind, Ticket) {
+  return kind == QueueKind::compute ? Fault::none : Fault::silent_nothing;
+}
+
 struct Duty {
   const char* name;
   AssertionResult (*check)(Rig&);
@@ -216,7 +220,7 @@ const Duty kDuties[] = {
      offload_waits_for_a_load_that_writes,
      {.unfenced_out = true}},
     {"ReadersCanWaitForALoad", readers_can_wait_for_a_load, {.lands_early = true}},
-    {"BytesArrive", bytes_arrive, {.moves_nothing = true}},
+    {"BytesArrive", bytes_arrive, {.fault_of = moves_nothing}},
     {"AFailedOffloadIsNeverServed",
      a_failed_offload_is_never_served,
      {.fails = first_copy_out, .hides_failures = true},

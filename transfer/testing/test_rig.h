@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "backends/faults/faulty_device.h"
 #include "transfer/engine/engine.h"
-#include "transfer/testing/test_faulty_device.h"
 
 namespace kvroof {
 
@@ -20,6 +20,7 @@ struct RigConfig {
   Nanos copy_timeout{};
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
+  bool check_tokens = false;
 };
 
 class Rig {
