@@ -57,6 +57,26 @@ TEST(SmallHostTier, OfAPrefixTheBeginningStays) {
   EXPECT_EQ(held_chunks(*rig.session, rig.batch), (ChunkRange{0, 2}));
 }
 
+// One chunk more than there is room for, after the oldest was used again: which is what lru keeps
+// and a queue does not.
+TEST(SmallHostTier, EvictsByItsPolicy) {
+  for (const auto& [eviction, kept] : {std::pair{Eviction::lru, 0}, {Eviction::s3fifo, 1}}) {
+    SmallTier rig(2, StorePolicy::immediate, 1, eviction);
+    Engine& engine = *rig.session->engines[0];
+    const Request& request = rig.batch.requests[0];
+    const auto key = [&](std::uint32_t chunk) {
+      return std::span(request.kv[0].keys).subspan(chunk, 1);
+    };
+    for (const std::uint32_t chunk : {0u, 1u, 0u, 2u}) {
+      const auto id = engine.offload(key(chunk), blocks_of(*rig.session, request, {chunk, 1}, 0));
+      ASSERT_TRUE(id.ok() && engine.wait(*id, Nanos::max()).ok());
+    }
+    EXPECT_EQ(engine.lookup(key(2)), 1u);
+    EXPECT_EQ(engine.lookup(key(kept)), 1u) << name(eviction);
+    EXPECT_EQ(engine.lookup(key(1 - kept)), 0u) << name(eviction);
+  }
+}
+
 TEST(StorePolicies, ASecondUseIsNeededBeforeAnythingIsHeld) {
   SmallTier rig(8, StorePolicy::second_use);
   const Verification seen = verify_and_offload(*rig.session, rig.batch);
