@@ -30,10 +30,11 @@ Status for_each_group(const Session& s, const RequestBatch& batch, Visit visit) 
   return {};
 }
 
-// What plan `copy` loads of a group, by keys and blocks.
+// What a group needs of the chunks of `all`, by keys and blocks.
 std::pair<std::span<const ChunkKey>, std::span<const BlockId>> whole_chunks(
-    const Session& s, const RequestBatch& batch, const Request& request, std::size_t group) {
-  const ChunkRange range = needed_chunks(s, batch, all_chunks(batch), group);
+    const Session& s, const RequestBatch& batch, const Request& request, ChunkRange all,
+    std::size_t group) {
+  const ChunkRange range = needed_chunks(s, batch, all, group);
   return {std::span(request.kv[group].keys).subspan(range.first, range.count),
           blocks_of(s, request, range, group)};
 }
@@ -51,20 +52,54 @@ Status draw_pattern(const KvLayout& kv, std::uint32_t first_layer, std::span<std
   return {};
 }
 
-}  // namespace
-
-Status offload(Session& s, const RequestBatch& batch) {
+Status offer(Session& s, const RequestBatch& batch, const OffloadOptions& as) {
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, group);
-    return keys.empty() ? Status{} : end_well(s, group, s.engines[group]->offload(keys, blocks));
+    const auto [keys, blocks] = whole_chunks(s, batch, request, all_chunks(batch), group);
+    if (keys.empty()) return Status{};
+    return end_well(s, group, s.engines[group]->offload(keys, blocks, as));
   });
 }
 
-Status load(Session& s, const RequestBatch& batch) {
+}  // namespace
+
+Status offload(Session& s, const RequestBatch& batch) {
+  const StorePolicy store = s.spec.store;
+  const OffloadOptions as{.offer = store == StorePolicy::on_evict ? Offer::evicted : Offer::used};
+  if (store == StorePolicy::second_use) {
+    if (Status e = offer(s, batch, as); !e.ok()) return e;
+  }
+  return offer(s, batch, as);
+}
+
+ChunkRange held_chunks(const Session& s, const RequestBatch& batch) {
+  std::uint32_t held = batch.chunks;
+  bool windows = false;
+  for (const Request& request : batch.requests) {
+    for (std::size_t group = 0; group < s.kv.size(); ++group) {
+      windows |= s.kv[group].window > 0;
+      const ChunkRange range = needed_chunks(s, batch, all_chunks(batch), group);
+      const auto keys = std::span(request.kv[group].keys).subspan(range.first, range.count);
+      const std::uint32_t hits = s.engines[group]->lookup(keys);
+      if (hits < range.count) held = std::min(held, range.first + hits);
+    }
+  }
+  return {0, windows && held < batch.chunks ? 0 : held};
+}
+
+Status load(Session& s, const RequestBatch& batch, ChunkRange range) {
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, group);
+    const auto [keys, blocks] = whole_chunks(s, batch, request, range, group);
     return keys.empty() ? Status{} : end_well(s, group, s.engines[group]->load(keys, blocks));
   });
+}
+
+Status offer_evicted(Session& s, const RequestBatch& batch) {
+  return s.spec.store == StorePolicy::on_evict ? offload(s, batch) : Status{};
+}
+
+Status evict(Session& s, const RequestBatch& batch) {
+  if (Status e = offer_evicted(s, batch); !e.ok()) return e;
+  return wipe(s, batch);
 }
 
 Status wipe(Session& s, const RequestBatch& batch) {
@@ -96,13 +131,13 @@ Status write_pattern(Session& s) {
   return {};
 }
 
-Result<std::vector<std::uint64_t>> digest(Session& s, const RequestBatch& batch) {
+Result<std::vector<std::uint64_t>> digest(Session& s, const RequestBatch& batch, ChunkRange range) {
   std::vector<std::uint64_t> digests;
   std::vector<std::byte> bytes;
   Status status = for_each_group(s, batch, [&](const Request& request, std::size_t group) {
     const KvLayout& kv = s.kv[group];
     bytes.resize(kv.region_bytes());
-    for (const BlockId block : whole_chunks(s, batch, request, group).second) {
+    for (const BlockId block : whole_chunks(s, batch, request, range, group).second) {
       for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r) {
         const Span from{s.caches[group].get(), kv.region_offset(block, r), bytes.size()};
         if (Status e = read_device(s, bytes, from); !e.ok()) return e;

@@ -61,7 +61,7 @@ TEST_P(KvContentsTest, WhatWasLoadedIsWhatWasOffloaded) {
   ASSERT_TRUE(write_pattern(*session).ok());
   ASSERT_TRUE(offload(*session, *batch).ok());
   ASSERT_TRUE(wipe(*session, *batch).ok());
-  ASSERT_TRUE(load(*session, *batch).ok());
+  ASSERT_TRUE(load(*session, *batch, all_chunks(*batch)).ok());
   for (const Request& request : batch->requests) {
     for (const BlockId block : request.kv[0].blocks) {
       const Status status = check_pattern(session->kv[0], {block, 0}, read_block(0, block));

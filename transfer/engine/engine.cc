@@ -15,6 +15,10 @@
 namespace kvroof {
 namespace {
 
+// Keys that store policy second_use remembers, of each chunk that the tier holds: prefixes that do
+// not fit the tier must be known again.
+constexpr std::uint64_t kNotedPerChunk = 4;
+
 Status check_config(const Buffer& cache, const EngineConfig& config) {
   const KvLayout& kv = config.kv;
   if (config.blocks_per_chunk == 0 || kv.cache_bytes() == 0) {
@@ -84,7 +88,7 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
       copy_timeout_(config.copy_timeout),
       planner_(config.kv, cache),
       tier_(std::move(tier)),
-      gate_(config.store, tier_.facts().chunks),
+      gate_(config.store, kNotedPerChunk * tier_.facts().chunks),
       ledger_(config.kv.blocks),
       transfers_(config.blocks_per_chunk),
       offload_lane_(std::move(offload_lane)),
