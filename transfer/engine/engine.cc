@@ -42,23 +42,67 @@ Status still_waiting() {
   return {Code::busy, "A copy of one of these blocks waits in its lane: poll, then ask again."};
 }
 
+std::uint64_t chunk_bytes(const EngineConfig& config) {
+  return config.kv.block_bytes() * config.blocks_per_chunk;
+}
+
+std::uint64_t most_open(const EngineConfig& config) {
+  return open_copies(chunk_bytes(config), config.lane_bytes_in_flight);
+}
+
+bool stages(const EngineConfig& config, Direction direction) {
+  return config.copy.may_take(direction, CopyPath::staged);
+}
+
+Result<ChainPlanner> create_planner(Device& device, Buffer& cache, const EngineConfig& config,
+                                    Direction direction) {
+  std::optional<Staging> staging;
+  if (stages(config, direction)) {
+    auto made = Staging::create(device, config.kv, config.blocks_per_chunk, most_open(config),
+                                config.backed);
+    if (!made.ok()) return made.status();
+    staging = std::move(*made);
+  }
+  return ChainPlanner(direction, config.kv, cache, device.info().max_regions, std::move(staging));
+}
+
+// Loads come first: a request waits for them.
+Result<Lane> create_lane(Device& device, const EngineConfig& config, Direction direction) {
+  const bool load = direction == Direction::load;
+  return Lane::create(device, {.kind = load ? QueueKind::copy_in : QueueKind::copy_out,
+                               .priority = load ? Priority::high : Priority::low,
+                               .ops = stages(config, direction),
+                               .most_open = most_open(config)});
+}
+
 Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
                                          const EngineConfig& config) {
-  const std::uint64_t chunk_bytes = config.kv.block_bytes() * config.blocks_per_chunk;
-  auto tier = HostTier::create(device, chunk_bytes, config.host_tier_bytes, config.backed);
+  auto tier = HostTier::create(device, chunk_bytes(config), config.host_tier_bytes, config.backed);
   if (!tier.ok()) return tier.status();
-  // Loads come first: a request waits for them.
-  auto offloads = Lane::create(device, QueueKind::copy_out, Priority::low, config.method,
-                               chunk_bytes, config.lane_bytes_in_flight);
+  auto offloads = create_planner(device, cache, config, Direction::offload);
   if (!offloads.ok()) return offloads.status();
-  auto loads = Lane::create(device, QueueKind::copy_in, Priority::high, config.method, chunk_bytes,
-                            config.lane_bytes_in_flight);
+  auto loads = create_planner(device, cache, config, Direction::load);
   if (!loads.ok()) return loads.status();
+  auto offload_lane = create_lane(device, config, Direction::offload);
+  if (!offload_lane.ok()) return offload_lane.status();
+  auto load_lane = create_lane(device, config, Direction::load);
+  if (!load_lane.ok()) return load_lane.status();
   return std::unique_ptr<Engine>(std::make_unique<EngineImpl>(
-      device, cache, config, std::move(*tier), std::move(*offloads), std::move(*loads)));
+      device, config,
+      EngineImpl::Parts{std::move(*tier), std::move(*offloads), std::move(*loads),
+                        std::move(*offload_lane), std::move(*load_lane)}));
 }
 
 }  // namespace
+
+std::uint64_t engine_device_bytes(const EngineConfig& config) {
+  const std::uint64_t place = Staging::bytes_of_place(config.kv, config.blocks_per_chunk);
+  std::uint64_t places = 0;
+  for (const Direction direction : {Direction::offload, Direction::load}) {
+    if (stages(config, direction)) places += most_open(config);
+  }
+  return places * place;
+}
 
 Result<std::unique_ptr<Engine>> Engine::create(Device& device, Buffer& cache,
                                                const EngineConfig& config) {
@@ -71,18 +115,29 @@ Result<std::unique_ptr<Engine>> Engine::create(Device& device, Buffer& cache,
   }
 }
 
-EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config, HostTier tier,
-                       Lane offload_lane, Lane load_lane)
+EngineImpl::EngineImpl(Device& device, const EngineConfig& config, Parts parts)
     : device_(device),
       blocks_(config.kv.blocks),
       blocks_per_chunk_(config.blocks_per_chunk),
-      chunk_bytes_(config.kv.block_bytes() * config.blocks_per_chunk),
-      planner_(config.kv, cache),
-      tier_(std::move(tier)),
+      chunk_bytes_(chunk_bytes(config)),
+      region_bytes_(config.kv.region_bytes()),
+      regions_per_block_(config.kv.regions_per_block()),
+      choice_(config.copy),
+      tier_(std::move(parts.tier)),
+      offload_planner_(std::move(parts.offload_planner)),
+      load_planner_(std::move(parts.load_planner)),
       ledger_(config.kv.blocks),
-      offload_lane_(std::move(offload_lane)),
-      load_lane_(std::move(load_lane)),
+      offload_lane_(std::move(parts.offload_lane)),
+      load_lane_(std::move(parts.load_lane)),
       seen_in_(config.kv.blocks, 0) {}
+
+std::uint32_t EngineImpl::open_transfer(Direction direction, std::uint32_t chunks,
+                                        std::span<const BlockId> blocks) {
+  const std::uint32_t index = transfers_.open(direction, chunks, blocks);
+  transfers_[index].result.path =
+      choice_.choose(direction, region_bytes_, std::uint64_t{regions_per_block_} * blocks.size());
+  return index;
+}
 
 std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys) {
   std::uint32_t hits = 0;
@@ -121,7 +176,7 @@ Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
                                        std::span<const BlockId> blocks) {
   if (Status status = check(keys, blocks); !status.ok()) return status;
   const auto chunks = static_cast<std::uint32_t>(keys.size());
-  const std::uint32_t index = transfers_.open(Direction::offload, chunks, blocks);
+  const std::uint32_t index = open_transfer(Direction::offload, chunks, blocks);
   const TransferId id = transfers_[index].result.id;
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) offload_chunk(index, chunk, keys[chunk]);
   end_if_done(index);
@@ -144,7 +199,7 @@ void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const C
     return;
   }
   ++transfer.copies_open;
-  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
+  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot, .path = transfer.result.path};
   copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
   ledger_.begin_offload(transfer.blocks_of(chunk), offload_lane_.next_number(), transfer.needs);
   copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
@@ -157,7 +212,7 @@ Result<TransferId> EngineImpl::load(std::span<const ChunkKey> keys,
   if (Status status = check_distinct(blocks); !status.ok()) return status;
   if (Status status = check_visible(keys); !status.ok()) return status;
   const auto chunks = static_cast<std::uint32_t>(keys.size());
-  const std::uint32_t index = transfers_.open(Direction::load, chunks, blocks);
+  const std::uint32_t index = open_transfer(Direction::load, chunks, blocks);
   const TransferId id = transfers_[index].result.id;
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) load_chunk(index, chunk, keys[chunk]);
   end_if_done(index);
@@ -170,7 +225,7 @@ void EngineImpl::load_chunk(std::uint32_t index, std::uint32_t chunk, const Chun
   const SlotId slot = transfer.slots[chunk] = tier_.find(key);
   tier_.acquire(slot);
   ++transfer.copies_open;
-  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
+  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot, .path = transfer.result.path};
   copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
   ledger_.begin_load(transfer.blocks_of(chunk), load_lane_.next_number(), transfer.needs);
   copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());

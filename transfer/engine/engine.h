@@ -11,6 +11,7 @@
 #include "backends/api/device.h"
 #include "kernels/model/kv_layout.h"
 #include "transfer/keys/chunk_key.h"
+#include "transfer/lanes/copy_choice.h"
 #include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
 
@@ -23,14 +24,15 @@ struct EngineConfig {
   std::uint32_t blocks_per_chunk = 16;
   std::uint64_t host_tier_bytes = 0;                  // pinned; rounded down to whole chunks
   std::uint64_t lane_bytes_in_flight = 128ull << 20;  // at least two chunks are always allowed
-  CopyMethod method = CopyMethod::dma;
+  CopyChoice copy = CopyPath::dma;
   bool backed = true;  // false: no contents (simulator with data off)
 };
 
 // How one offload or load ended. Chunks that failed are counted, never served.
 struct TransferResult {
   TransferId id = 0;
-  Status status;  // the first failure, or ok
+  CopyPath path = CopyPath::dma;  // as chosen when it was asked for
+  Status status;                  // the first failure, or ok
   std::uint32_t chunks = 0, failed_chunks = 0;
   std::uint32_t chunks_held = 0;     // offload: in the tier or on their way, not copied again
   std::uint32_t chunks_refused = 0;  // offload: the tier was full of chunks in use
@@ -45,6 +47,9 @@ struct EngineCounters {
   std::uint64_t chunks_held = 0, chunks_refused = 0, chunks_evicted = 0;
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
 };
+
+// Device memory that an engine takes beside the cache: places that staged copies pass.
+std::uint64_t engine_device_bytes(const EngineConfig& config);
 
 class Engine {
  public:

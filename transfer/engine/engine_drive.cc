@@ -96,13 +96,10 @@ EngineImpl::Readiness EngineImpl::gather_fences(const ChunkCopy& copy, const Lan
 bool EngineImpl::submit(Lane& lane, const ChunkCopy& copy) {
   const OpenTransfer& transfer = transfers_[copy.transfer];
   const auto blocks = transfer.blocks_of(copy.chunk);
-  const Span chunk = tier_.span(copy.slot);
-  if (transfer.direction == Direction::offload) {
-    planner_.plan_offload(blocks, chunk, regions_);
-  } else {
-    planner_.plan_load(blocks, chunk, regions_);
-  }
-  return lane.submit(fences_, regions_).code != Code::busy;
+  ChainPlanner& planner =
+      transfer.direction == Direction::offload ? offload_planner_ : load_planner_;
+  const auto steps = planner.plan(lane, copy, blocks, tier_.span(copy.slot));
+  return lane.submit(fences_, steps).code != Code::busy;
 }
 
 Status EngineImpl::reap(Lane& lane) {
@@ -150,7 +147,7 @@ void EngineImpl::end_if_done(std::uint32_t index) {
 std::vector<Point> EngineImpl::open_points() const {
   std::vector<Point> points;
   for (const Lane* lane : {&load_lane_, &offload_lane_}) {
-    if (const auto point = lane->oldest_open()) points.push_back(*point);
+    lane->add_oldest_open(points);
   }
   return points;
 }

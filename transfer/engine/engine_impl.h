@@ -7,16 +7,21 @@
 #include "transfer/engine/engine.h"
 #include "transfer/engine/transfer_table.h"
 #include "transfer/lanes/block_ledger.h"
+#include "transfer/lanes/chain_planner.h"
 #include "transfer/lanes/lane.h"
-#include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
 
 namespace kvroof {
 
 class EngineImpl final : public Engine {
  public:
-  EngineImpl(Device& device, Buffer& cache, const EngineConfig& config, HostTier tier,
-             Lane offload_lane, Lane load_lane);
+  struct Parts {
+    HostTier tier;
+    ChainPlanner offload_planner, load_planner;
+    Lane offload_lane, load_lane;
+  };
+
+  EngineImpl(Device& device, const EngineConfig& config, Parts parts);
   ~EngineImpl() override;
 
   std::uint32_t lookup(std::span<const ChunkKey> keys) override;
@@ -36,6 +41,8 @@ class EngineImpl final : public Engine {
 
  private:
   // Taking in requests.
+  std::uint32_t open_transfer(Direction direction, std::uint32_t chunks,
+                              std::span<const BlockId> blocks);
   Status check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) const;
   Status check_exist(std::span<const BlockId> blocks) const;
   Status check_distinct(std::span<const BlockId> blocks);
@@ -57,8 +64,11 @@ class EngineImpl final : public Engine {
   Device& device_;
   std::uint32_t blocks_, blocks_per_chunk_;
   std::uint64_t chunk_bytes_;
-  Planner planner_;
-  HostTier tier_;  // before the lanes: it outlives their draining
+  std::uint64_t region_bytes_;
+  std::uint32_t regions_per_block_;
+  CopyChoice choice_;
+  HostTier tier_;                                // before the lanes: it outlives their draining
+  ChainPlanner offload_planner_, load_planner_;  // so do the places that staged copies pass
   BlockLedger ledger_;
   TransferTable transfers_;
   Lane offload_lane_, load_lane_;
@@ -67,7 +77,6 @@ class EngineImpl final : public Engine {
   std::vector<std::uint32_t> seen_in_;  // by block: the last load that named it
   std::uint32_t load_count_ = 0;
   std::vector<Point> fences_;  // scratch, kept for their memory
-  std::vector<Region> regions_;
   std::vector<LandedCopy> landed_;
 };
 

@@ -12,8 +12,6 @@
 
 namespace kvroof {
 
-enum class Direction : std::uint8_t { offload, load };
-
 struct OpenTransfer {
   TransferResult result;
   Direction direction = Direction::offload;

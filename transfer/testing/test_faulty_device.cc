@@ -25,15 +25,17 @@ class FaultyQueue final : public Queue {
     if (copy != nullptr && copy->list.size() > device_.info().max_regions) {
       return Status{Code::invalid, "More regions than max_regions."};
     }
-    if (is_copy() && faults.max_open_tickets > 0 &&
+    moves_kv_ = moves_kv_ || is_copy() || moves_rows(work);
+    if (moves_kv_ && faults.max_open_tickets > 0 &&
         submitted_ - reaped_ >= faults.max_open_tickets) {
       return Status{Code::busy, "Busy as planted."};
     }
     Status fate = fate_of(work);
     std::vector<Point> fences;
-    if (!ignores_fences()) {
+    if (!ignores_fences(work)) {
       for (const Point& fence : work.fences) fences.push_back(unwrapped(fence));
     }
+    if (is_copy() && faults.late) fences.push_back(unwrapped(*faults.late));
     Work inner{.fences = fences, .body = work.body};
     std::vector<Region> diverted;
     if (!fate.ok() || (is_copy() && faults.moves_nothing)) divert(inner, diverted);
@@ -45,7 +47,7 @@ class FaultyQueue final : public Queue {
   }
 
   Result<std::size_t> reap(std::span<Completion> out) noexcept override {
-    if (device_.faults.lands_early && is_copy()) {
+    if (device_.faults.lands_early && moves_kv_) {
       const std::size_t count = std::min<std::uint64_t>(out.size(), submitted_ - reaped_);
       for (std::size_t i = 0; i < count; ++i) out[i] = {++reaped_, {}, std::nullopt};
       return count;
@@ -66,19 +68,32 @@ class FaultyQueue final : public Queue {
  private:
   bool is_copy() const { return kind() == QueueKind::copy_in || kind() == QueueKind::copy_out; }
 
-  bool ignores_fences() const {
-    return (kind() == QueueKind::copy_in && device_.faults.unfenced_in) ||
-           (kind() == QueueKind::copy_out && device_.faults.unfenced_out);
+  template <class Body>
+  static bool is_op(const Work& work) {
+    const auto* op = std::get_if<Op>(&work.body);
+    return op != nullptr && std::holds_alternative<Body>(*op);
+  }
+  static bool moves_rows(const Work& work) { return is_op<Gather>(work) || is_op<Scatter>(work); }
+
+  bool ignores_fences(const Work& work) const {
+    const Faults& faults = device_.faults;
+    return (kind() == QueueKind::copy_in && faults.unfenced_in) ||
+           (kind() == QueueKind::copy_out && faults.unfenced_out) ||
+           (is_op<Gather>(work) && faults.unfenced_gather) ||
+           (is_op<Scatter>(work) && faults.unfenced_scatter);
   }
 
   Status fate_of(const Work& work) const {
-    const auto fences = ignores_fences() ? std::span<const Point>() : work.fences;
+    const auto fences = ignores_fences(work) ? std::span<const Point>() : work.fences;
     for (const Point& fence : fences) {
       if (static_cast<FaultyQueue*>(fence.queue)->bad_.contains(fence.ticket)) {
         return {Code::aborted, "A fence failed."};
       }
     }
-    const bool fails = device_.faults.fails && device_.faults.fails(kind(), submitted_ + 1);
+    const auto* op = std::get_if<Op>(&work.body);
+    const Faults& faults = device_.faults;
+    const bool fails = (faults.fails && faults.fails(kind(), submitted_ + 1)) ||
+                       (op != nullptr && faults.fails_op && faults.fails_op(*op));
     return fails ? Status{Code::failed, "Failed as planted."} : Status{};
   }
 
@@ -86,6 +101,7 @@ class FaultyQueue final : public Queue {
     if (auto* fill = std::get_if<Fill>(&work.body)) {
       fill->span = {&device_.sink(fill->span.buffer->facts().kind), 0, fill->span.bytes};
     }
+    if (auto* op = std::get_if<Op>(&work.body)) divert(*op);
     auto* copy = std::get_if<Regions>(&work.body);
     if (copy == nullptr) return;
     std::uint64_t at = 0;
@@ -97,8 +113,18 @@ class FaultyQueue final : public Queue {
     copy->list = regions;
   }
 
+  // As many rows as before, somewhere else.
+  void divert(Op& op) {
+    if (auto* gather = std::get_if<Gather>(&op)) {
+      gather->out = {&device_.sink(MemoryKind::device), 0, gather->out.bytes};
+    } else if (auto* scatter = std::get_if<Scatter>(&op)) {
+      scatter->out = {&device_.sink(MemoryKind::device), 0, scatter->out.bytes};
+    }
+  }
+
   FaultyDevice& device_;
   std::unique_ptr<Queue> inner_;
+  bool moves_kv_ = false;
   std::map<Ticket, Status> bad_;
   Ticket submitted_ = 0, reaped_ = 0;
 };

@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "backends/api/device.h"
 
@@ -13,14 +14,19 @@ struct Faults {
   // Honest ones, as any device may show them. A failed submission moves nothing, completes as
   // `failed`, and what is fenced on it as `aborted`.
   std::function<bool(QueueKind, Ticket)> fails = nullptr;
-  std::uint64_t max_regions = 0, max_open_tickets = 0;  // of copy queues; 0: the device's own
-  bool pageable = false;                                // pinned memory turns out not to be
+  std::function<bool(const Op&)> fails_op = nullptr;
+  // Of queues that copy, gather or scatter; 0: the device's own.
+  std::uint64_t max_regions = 0, max_open_tickets = 0;
+  std::optional<Point> late =
+      {};                 // what copies between host and device wait for, besides their fences
+  bool pageable = false;  // pinned memory turns out not to be
 
   // Planted violations.
   bool unfenced_in = false, unfenced_out = false;  // copies of a direction ignore their fences
-  bool moves_nothing = false;                      // copies complete well without moving bytes
-  bool lands_early = false;                        // copies are handed back before they landed
-  bool hides_failures = false;                     // failed copies are handed back as ok
+  bool unfenced_gather = false, unfenced_scatter = false;
+  bool moves_nothing = false;   // copies complete well without moving bytes
+  bool lands_early = false;     // as queues that copy, gather or scatter hand back what is to land
+  bool hides_failures = false;  // failed copies are handed back as ok
 };
 
 // Keeps `inner` and hands out queues and buffers of it. Set `faults` before what they shall affect.

@@ -48,7 +48,8 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                {.kv = kv,
                                 .blocks_per_chunk = kBlocksPerChunk,
                                 .host_tier_bytes = config.tier_chunks * chunk_bytes,
-                                .lane_bytes_in_flight = config.lane_chunks * chunk_bytes}));
+                                .lane_bytes_in_flight = config.lane_chunks * chunk_bytes,
+                                .copy = config.copy}));
 }
 
 std::unique_ptr<Buffer> Rig::allocate(MemoryKind kind, std::uint64_t bytes) {

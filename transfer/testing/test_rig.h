@@ -15,6 +15,7 @@ struct RigConfig {
   Layout layout = Layout::block_first;
   std::uint32_t tier_chunks = 8;
   std::uint32_t lane_chunks = 16;  // in flight
+  CopyChoice copy = CopyPath::dma;
 };
 
 class Rig {
