@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,8 +25,19 @@ struct EngineConfig {
   std::uint32_t blocks_per_chunk = 16;
   std::uint64_t host_tier_bytes = 0;                  // pinned; rounded down to whole chunks
   std::uint64_t lane_bytes_in_flight = 128ull << 20;  // at least two chunks are always allowed
+  // A copy that is open for longer never ends: its lane is given up, and all that it holds fails.
+  // Longer than any step of compute, which copies wait for. Zero: no bound.
+  Nanos copy_timeout{};
   CopyChoice copy = CopyPath::dma;
   bool backed = true;  // false: no contents (simulator with data off)
+};
+
+struct LoadOptions {
+  // Of the first chunk, the blocks that are not wanted, since the cache has them already: fewer
+  // than blocks_per_chunk.
+  std::uint32_t skip_blocks = 0;
+  // Copies that the device has not been handed by then are dropped, as `timeout`. Device clock.
+  Nanos deadline = Nanos::max();
 };
 
 // How one offload or load ended. Chunks that failed are counted, never served.
@@ -44,6 +56,7 @@ struct TransferResult {
 // Since the engine was created. Bytes a hop, to be reconciled with hits.
 struct EngineCounters {
   std::uint64_t chunks_offloaded = 0, chunks_loaded = 0, chunks_failed = 0;
+  std::uint64_t chunks_dropped = 0;  // of those failed: cancelled, or past their deadline
   std::uint64_t chunks_held = 0, chunks_refused = 0, chunks_evicted = 0;
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
 };
@@ -72,13 +85,26 @@ class Engine {
   virtual void note_write(std::span<const BlockId> blocks, Point by) = 0;
   virtual void note_read(std::span<const BlockId> blocks, Point by) = 0;
 
-  // Copies blocks to the tier, blocks_per_chunk of them a key. Returns at once.
+  // Copies blocks to the tier, blocks_per_chunk of them a key. Returns at once. `lost`, here and of
+  // a load: the lane was given up, as copy_timeout says. For `deadline` see LoadOptions.
   virtual Result<TransferId> offload(std::span<const ChunkKey> keys,
-                                     std::span<const BlockId> blocks) = 0;
+                                     std::span<const BlockId> blocks,
+                                     Nanos deadline = Nanos::max()) = 0;
 
-  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise).
-  virtual Result<TransferId> load(std::span<const ChunkKey> keys,
-                                  std::span<const BlockId> blocks) = 0;
+  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise). Of the first
+  // chunk blocks may be skipped, and of the last those that `blocks` is too short for: a prefix
+  // that is cached in part, or whose last tokens are computed anyway, moves no more than it needs.
+  virtual Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                                  const LoadOptions& options = {}) = 0;
+
+  // Drops what the device has not been handed of a transfer: those copies fail as `aborted`. What
+  // it has been handed always runs, and the result comes when that has ended. `invalid` where no
+  // transfer of this id is open.
+  virtual Status cancel(TransferId id) = 0;
+
+  // How long a load (an offload) of so many blocks would take if it were asked for now, behind all
+  // that was asked for before it; by the rate of the last copies. Empty where none has landed yet.
+  virtual std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const = 0;
 
   // Submits what the lanes have room for and takes in what landed. Never blocks.
   virtual Status poll() = 0;
@@ -95,7 +121,8 @@ class Engine {
 
   // The points that a reader of `blocks` must fence on: the loads into them that are open. `busy`
   // while one still waits in its lane: poll or wait, then ask again. `failed` where the last load
-  // into a block failed and nothing was written there since: recompute it.
+  // into a block failed and nothing was written there since: recompute it. `lost`, here and below,
+  // where a load that was given up may still write to a block: never use it again.
   virtual Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks) = 0;
 
   // The points that a writer of `blocks` must fence on: the offloads and loads of them that are

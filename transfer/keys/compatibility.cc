@@ -62,6 +62,7 @@ CompatibilityRecord make_record(const ModelShape& shape, const KvLayout& kv,
   record.revision = shape.source;
   record.kv_dtype = kv.dtype;
   record.layout = kv.layout;
+  record.order = kv.order;
   record.block_tokens = kv.block_tokens;
   record.chunk_tokens = kv.block_tokens * blocks_per_chunk;
   record.layers = kv.layers;

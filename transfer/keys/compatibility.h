@@ -15,10 +15,6 @@
 
 namespace kvroof {
 
-// Order inside one layer of a block: [token][head], [head][token], or K and V of a head side by
-// side. At two KV heads `packed` has the same shape as another order: only this field tells.
-enum class KvOrder : std::uint8_t { nhd, hnd, packed };
-
 struct Digest128 {
   std::uint64_t low = 0, high = 0;
   auto operator<=>(const Digest128&) const = default;

@@ -32,7 +32,7 @@ struct ChunkCopy {
   SlotId slot = kNoSlot;
   std::uint32_t first_need = 0, end_need = 0;  // what it must come after, in the transfer's needs
   CopyPath path = CopyPath::dma;
-  bool spoilt = false;  // its source was overwritten while it waited
+  bool dropped = false;  // it ended while it waited, and only its number is left
 };
 
 // Where a lane runs a step: on its copy queue, or on its own compute queue.
@@ -55,7 +55,9 @@ struct LandedCopy {
   CopyNumber number = 0;
   Status status;
   std::uint64_t regions = 0;  // submitted
-  Interval interval;          // device clock; from submission to reaping where it has no timestamps
+  Nanos submitted{};
+  Interval interval;  // device clock; from submission to reaping where it has no timestamps
+  bool may_still_land = false;  // given up while it was open: its memory must not be used again
 };
 
 }  // namespace kvroof

@@ -45,7 +45,8 @@ void Lane::push(const ChunkCopy& copy) {
   ++pushed_;
 }
 
-const ChunkCopy* Lane::next() const {
+const ChunkCopy* Lane::next() {
+  skip_dropped();
   if (waiting_.empty()) return nullptr;
   const ChunkCopy& head = waiting_.front();
   if (head_begun_ || open_.empty()) return &head;
@@ -59,12 +60,14 @@ Status Lane::submit(std::span<const Point> fences, std::span<const Step> steps) 
   OpenCopy& head = open_.back();
   while (head.steps < steps.size()) {
     const Step& step = steps[head.steps];
+    const bool was_idle = idle();
     const Result<Ticket> ticket = submit(step, fences);
     if (ticket.code() == Code::busy) return ticket.status();
     if (!ticket.ok()) {
       close_head(ticket.status());
       return ticket.status();
     }
+    if (was_idle) progress_ = device_->now();
     step_before_ = tracks_[index(step.station)].point(*ticket);
     head.last[index(step.station)] = *ticket;
     if (step.touches_cache) {
@@ -103,6 +106,7 @@ void Lane::begin_head() {
                             .number = head_number(),
                             .status = {},
                             .regions = 0,
+                            .submitted = now,
                             .interval = {now, Nanos::min()}}};
   for (std::size_t i = 0; i < tracks_.size(); ++i) head.last[i] = tracks_[i].submitted();
   head.cache = head.last[index(cache_station(head.outcome.copy.path))];
@@ -117,15 +121,47 @@ void Lane::close_head(Status status) {
   head_begun_ = false;
 }
 
+// Each takes its turn, so that numbers are handed back in order, but needs no room.
+void Lane::skip_dropped() {
+  while (!head_begun_ && !waiting_.empty() && waiting_.front().dropped) {
+    fail_next({Code::aborted, "It ended while it waited."});
+  }
+}
+
+void Lane::give_up(const Status& why, std::vector<LandedCopy>& landed) {
+  given_up_ = true;
+  while (!waiting_.empty()) fail_next(why);
+  while (!open_.empty()) {
+    OpenCopy copy = open_.pop();
+    LandedCopy& outcome = copy.outcome;
+    outcome.may_still_land = copy.steps > 0 && !is_over(copy);
+    if (outcome.may_still_land) outcome.status = why;
+    hand_back(outcome, landed);
+  }
+  for (Track& track : tracks_) track.forget_open();
+}
+
+bool Lane::idle() const {
+  return std::all_of(tracks_.begin(), tracks_.end(),
+                     [](const Track& track) { return track.idle(); });
+}
+
+std::optional<Nanos> Lane::stalled_since() const {
+  return idle() ? std::nullopt : std::optional(progress_);
+}
+
 Status Lane::reap(std::vector<LandedCopy>& landed) {
   hand_back(landed);  // those that ended without a ticket
+  bool progress = false;
   for (std::size_t station = 0; station < tracks_.size(); ++station) {
     Status status = tracks_[station].reap(completions_, [&](const Completion& completion) {
+      progress = true;
       take_in(station, completion);
       hand_back(landed);
     });
     if (!status.ok()) return status;
   }
+  if (progress) progress_ = device_->now();
   return {};
 }
 
@@ -155,15 +191,18 @@ bool Lane::is_over(const OpenCopy& copy) const {
 }
 
 void Lane::hand_back(std::vector<LandedCopy>& landed) {
-  while (has_ended()) {
-    LandedCopy& outcome = landed.emplace_back(std::move(open_.pop().outcome));
-    if (outcome.interval.end == Nanos::min()) outcome.interval.end = device_->now();
-    handed_back_ = outcome.number;
-    if (!outcome.status.ok()) failed_.push_back(outcome.number);
-  }
+  while (has_ended()) hand_back(open_.pop().outcome, landed);
+}
+
+void Lane::hand_back(LandedCopy outcome, std::vector<LandedCopy>& landed) {
+  if (outcome.interval.end == Nanos::min()) outcome.interval.end = device_->now();
+  handed_back_ = outcome.number;
+  if (!outcome.status.ok()) failed_.push_back(outcome.number);
+  if (!outcome.copy.dropped) landed.push_back(std::move(outcome));
 }
 
 Lane::State Lane::state(CopyNumber number) const {
+  if (dropped(number)) return State::failed;
   if (number >= head_number()) return State::waiting;
   if (number > handed_back_) {
     return open(number).outcome.status.ok() ? State::open : State::failed;
@@ -173,7 +212,8 @@ Lane::State Lane::state(CopyNumber number) const {
 }
 
 std::optional<Point> Lane::point(CopyNumber number) const {
-  if (number <= handed_back_ || state(number) == State::waiting) return std::nullopt;
+  if (number <= handed_back_ || number > handed_back_ + open_.size()) return std::nullopt;
+  if (state(number) == State::waiting) return std::nullopt;
   const OpenCopy& copy = open(number);
   const Track& track = tracks_[index(cache_station(copy.outcome.copy.path))];
   if (track.has_completed(copy.cache)) return std::nullopt;

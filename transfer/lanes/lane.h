@@ -37,7 +37,7 @@ class Lane {
 
   // The copy to submit next; null where none waits, or none may until something lands. Copies whose
   // steps touch the cache at different stations are never open at once: nothing would order them.
-  const ChunkCopy* next() const;
+  const ChunkCopy* next();
 
   // Of next(): whether some of it may have been submitted already, and its place among as many as
   // may be open, which no other open copy has.
@@ -52,13 +52,33 @@ class Lane {
   // Ends next() without submitting it (any further).
   void fail_next(Status status);
 
+  // Ends, with `why`, every copy that waits and that `drop` names, and appends those of which
+  // nothing was submitted. One that was submitted in part is handed back by reap() instead.
+  template <class Drop>
+  void drop_waiting(Drop drop, const Status& why, std::vector<ChunkCopy>& dropped) {
+    if (head_begun_ && drop(waiting_.front())) close_head(why);
+    for (std::size_t i = begun(); i < waiting_.size(); ++i) {
+      if (waiting_[i].dropped || !drop(waiting_[i])) continue;
+      waiting_[i].dropped = true;
+      dropped.push_back(waiting_[i]);
+    }
+  }
+
+  // Ends everything with `why`, for good: the queues are not heard from any more. Appends all that
+  // was open or waited.
+  void give_up(const Status& why, std::vector<LandedCopy>& landed);
+  bool given_up() const { return given_up_; }
+
+  // Since when nothing has completed although something is open.
+  std::optional<Nanos> stalled_since() const;
+
   // Appends what landed. A failure here means that a queue can no longer say what did.
   Status reap(std::vector<LandedCopy>& landed);
 
   enum class State { waiting, open, landed, failed };
   State state(CopyNumber number) const;
 
-  bool ended(CopyNumber number) const { return number <= handed_back_; }
+  bool ended(CopyNumber number) const { return number <= handed_back_ || dropped(number); }
 
   // What completes when the (open) copy, and all before it, no longer touches the cache; empty
   // where that already did. A load has landed then.
@@ -69,12 +89,6 @@ class Lane {
 
   // Something ended that needs no completion to be handed back by reap().
   bool has_ended() const { return open_.size() > begun() && is_over(open_.front()); }
-
-  // Calls visit(copy) for each copy that is not submitted whole.
-  template <class Visit>
-  void for_each_waiting(Visit visit) {
-    for (std::size_t i = 0; i < waiting_.size(); ++i) visit(waiting_[i]);
-  }
 
  private:
   static constexpr std::size_t kStations = 2;
@@ -92,12 +106,18 @@ class Lane {
   CopyNumber head_number() const { return pushed_ - waiting_.size() + 1; }
   OpenCopy& open(CopyNumber number) { return open_[number - handed_back_ - 1]; }
   const OpenCopy& open(CopyNumber number) const { return open_[number - handed_back_ - 1]; }
+  bool dropped(CopyNumber number) const {
+    return number >= head_number() && waiting_[number - head_number()].dropped;
+  }
+  bool idle() const;
   bool is_over(const OpenCopy& copy) const;
   Result<Ticket> submit(const Step& step, std::span<const Point> fences);
+  void skip_dropped();
   void begin_head();
   void close_head(Status status);
   void take_in(std::size_t station, const Completion& completion);
-  void hand_back(std::vector<LandedCopy>& landed);
+  void hand_back(std::vector<LandedCopy>& landed);  // all that have ended
+  void hand_back(LandedCopy outcome, std::vector<LandedCopy>& landed);
 
   std::vector<Track> tracks_;  // by Station
   Device* device_;
@@ -107,9 +127,11 @@ class Lane {
   Ring<OpenCopy> open_;      // begun, not handed back
   CopyNumber pushed_ = 0, handed_back_ = 0;
   std::array<CopyNumber, kStations> completing_{};  // whose completion came last, by station
-  Point step_before_;                               // of the head's last step
-  std::vector<CopyNumber> failed_;                  // ascending; those handed back with a failure
-  std::vector<Completion> completions_;             // scratch, kept for their memory
+  Nanos progress_{};  // when something completed, or was submitted to idle queues
+  bool given_up_ = false;
+  Point step_before_;                    // of the head's last step
+  std::vector<CopyNumber> failed_;       // ascending; those handed back with a failure
+  std::vector<Completion> completions_;  // scratch, kept for their memory
   std::vector<Point> step_fences_;
 };
 

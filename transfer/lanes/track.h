@@ -36,12 +36,16 @@ class Track {
     return {};
   }
 
+  // What is open never completes as far as this is concerned.
+  void forget_open() { completed_ = submitted_; }
+
+  bool idle() const { return completed_ == submitted_; }
   Ticket submitted() const { return submitted_; }
   bool has_completed(Ticket ticket) const { return ticket <= completed_; }
   Point point(Ticket ticket) const { return {queue_.get(), ticket}; }
 
   std::optional<Point> oldest_open() const {
-    if (completed_ == submitted_) return std::nullopt;
+    if (idle()) return std::nullopt;
     return point(completed_ + 1);
   }
 

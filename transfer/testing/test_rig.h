@@ -11,11 +11,17 @@
 
 namespace kvroof {
 
+using Blocks = std::vector<BlockId>;
+
+// How rigs copy that don't say: test_staged_rig.cc, linked into a program, makes them stage.
+inline CopyPath rig_path = CopyPath::dma;
+
 struct RigConfig {
   Layout layout = Layout::block_first;
   std::uint32_t tier_chunks = 8;
   std::uint32_t lane_chunks = 16;  // in flight
-  CopyChoice copy = CopyPath::dma;
+  CopyChoice copy = rig_path;
+  Nanos copy_timeout{};
 };
 
 class Rig {
@@ -64,5 +70,11 @@ class Rig {
  private:
   std::unique_ptr<Buffer> allocate(MemoryKind kind, std::uint64_t bytes);
 };
+
+std::vector<ChunkKey> keys(std::uint64_t first, std::uint64_t count);  // Rig::key of each
+Blocks range(BlockId first, BlockId count);
+
+// Waits for a transfer that must have been accepted.
+TransferResult finish(Rig& rig, Result<TransferId> id);
 
 }  // namespace kvroof

@@ -91,10 +91,10 @@ void HostTier::commit(SlotId slot) {
   slots_[slot].state = State::visible;
 }
 
-void HostTier::abandon(SlotId slot) {
+void HostTier::abandon(SlotId slot, bool may_still_land) {
   assert(slots_[slot].state == State::reserved && slots_[slot].references == 1);
   index_.erase(slots_[slot].key);
-  make_free(slot);
+  if (!may_still_land) make_free(slot);
 }
 
 void HostTier::acquire(SlotId slot) {

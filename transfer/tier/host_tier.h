@@ -43,8 +43,10 @@ class HostTier {
   // where every chunk is referenced: the caller does without.
   SlotId reserve(const ChunkKey& key);
 
-  void commit(SlotId slot);   // reserved -> visible: its bytes have landed
-  void abandon(SlotId slot);  // reserved -> free: they never will; takes the reference back
+  void commit(SlotId slot);  // reserved -> visible: its bytes have landed
+  // Reserved -> free: they never will; takes the reference back. Where they `may_still_land` the
+  // slot is lost for good.
+  void abandon(SlotId slot, bool may_still_land = false);
   void acquire(SlotId slot);  // one more reference
   void release(SlotId slot);  // one less: its use is over, which the policy hears of now
 
