@@ -3,33 +3,17 @@
 // gates are open, and the condition on which fences and wait_any sleep.
 #pragma once
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "backends/api/queue.h"
-#include "backends/queues/ticket_ranges.h"
+#include "backends/queues/timeline.h"
 
 namespace kvroof::host {
 
-// The progress of one queue. Outlives the queue for as long as a fence somewhere names it.
-struct Timeline {
-  Ticket issued = 0, completed = 0;
-  queues::TicketRanges failed;
-  std::deque<Completion> unreaped;
-  bool at_closed_gate = false;          // its running ticket is a hold that can't pass
-  const Timeline* waits_for = nullptr;  // its running ticket waits for a fence on that one
-
-  bool done(Ticket ticket) const { return ticket <= completed; }
-};
-
-// Whether nothing but a closed gate, perhaps several queues away, stops `timeline`.
-inline bool stopped_by_gate(const Timeline* timeline) {
-  while (timeline != nullptr && !timeline->at_closed_gate) timeline = timeline->waits_for;
-  return timeline != nullptr;
-}
+using queues::Timeline;
 
 struct State {
   std::mutex mutex;

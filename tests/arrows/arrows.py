@@ -23,6 +23,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "backends/conformance/": CONTRACT,
     "backends/os/": CONTRACT,
     "backends/queues/": (*CONTRACT, "kernels/portable/"),
+    "backends/disk/": (*CONTRACT, *SHARED),
     "backends/stream/": (*CONTRACT, *SHARED),
     "backends/cuda/": (*CONTRACT, *SHARED, "backends/stream/"),
     # An adapter: the contract, what adapters share, device code, and the two headers by which it
@@ -31,6 +32,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *CONTRACT,
         *SHARED,
         *DEVICE_CODE,
+        "backends/disk/",
         "backends/registry/device_spec.h",
         "backends/registry/registry.h",
     ),

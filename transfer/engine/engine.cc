@@ -78,7 +78,10 @@ Result<Lane> create_lane(Device& device, const EngineConfig& config, Direction d
 
 Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
                                          const EngineConfig& config) {
-  auto tier = HostTier::create(device, chunk_bytes(config), config.host_tier_bytes, config.backed);
+  auto tier = HostTier::create(device, {.chunk_bytes = chunk_bytes(config),
+                                        .bytes = config.host_tier_bytes,
+                                        .backed = config.backed,
+                                        .eviction = config.eviction});
   if (!tier.ok()) return tier.status();
   auto offloads = create_planner(device, cache, config, Direction::offload);
   if (!offloads.ok()) return offloads.status();
@@ -126,6 +129,7 @@ EngineImpl::EngineImpl(Device& device, const EngineConfig& config, Parts parts)
       region_bytes_(config.kv.region_bytes()),
       choice_(config.copy),
       tier_(std::move(parts.tier)),
+      gate_(config.store, tier_.facts().chunks),
       planners_{std::move(parts.offload_planner), std::move(parts.load_planner)},
       ledger_(config.kv.blocks),
       transfers_(config.blocks_per_chunk),
@@ -135,13 +139,7 @@ EngineImpl::EngineImpl(Device& device, const EngineConfig& config, Parts parts)
 
 std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys) {
   if (load_lane_.given_up()) return 0;  // nothing can be loaded any more
-  std::uint32_t hits = 0;
-  for (const ChunkKey& key : keys) {
-    const SlotId slot = tier_.find(key);
-    if (slot == kNoSlot || !tier_.visible(slot)) break;
-    ++hits;
-  }
-  return hits;
+  return tier_.lookup(keys);
 }
 
 std::optional<Nanos> EngineImpl::estimate(Direction direction, std::uint64_t blocks) const {

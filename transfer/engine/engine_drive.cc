@@ -129,7 +129,11 @@ void EngineImpl::take_in(const LandedCopy& landed) {
 void EngineImpl::take_in_success(const LandedCopy& landed, std::uint64_t bytes) {
   OpenTransfer& transfer = transfers_[landed.copy.transfer];
   const bool offload = transfer.direction == Direction::offload;
-  if (offload) tier_.commit(landed.copy.slot);
+  if (offload) {
+    tier_.commit(landed.copy.slot);
+  } else if (gate_.is_exclusive()) {
+    hand_over(landed.copy);
+  }
   meters_[static_cast<std::size_t>(transfer.direction)].landed(
       bytes, landed.interval, landed.submitted, landed.copy.chunk == 0);
   transfer.result.bytes += bytes;
@@ -152,6 +156,17 @@ void EngineImpl::take_in_failure(const LandedCopy& landed) {
   ++counters_.chunks_failed;
 }
 
+// What was skipped of a chunk the cache has already, but a chunk whose end was left out stays.
+// Another load of it may have handed it over before.
+void EngineImpl::hand_over(const ChunkCopy& copy) {
+  const OpenTransfer& transfer = transfers_[copy.transfer];
+  const std::size_t loaded = transfer.blocks_of(copy.chunk).size();
+  if (transfer.skipped(copy.chunk) + loaded < blocks_per_chunk_) return;
+  if (!tier_.visible(copy.slot) || tier_.is_protected(copy.slot)) return;
+  tier_.drop(copy.slot);
+  ++counters_.chunks_handed_over;
+}
+
 // References go back from the last chunk to the first, so that of a prefix the end is evicted
 // first: without its beginning it could not be used.
 void EngineImpl::end_if_done(std::uint32_t index) {
@@ -159,10 +174,10 @@ void EngineImpl::end_if_done(std::uint32_t index) {
   if (transfer.copies_open > 0) return;
   counters_.chunks_held += transfer.result.chunks_held;
   counters_.chunks_refused += transfer.result.chunks_refused;
+  counters_.chunks_unwanted += transfer.result.chunks_unwanted;
   counters_.chunks_evicted = tier_.evictions();
-  for (std::size_t i = transfer.slots.size(); i-- > 0;) {
-    if (transfer.slots[i] != kNoSlot) tier_.release(transfer.slots[i]);
-  }
+  std::reverse(transfer.slots.begin(), transfer.slots.end());
+  tier_.release(transfer.slots);
   transfers_.close(index);
 }
 

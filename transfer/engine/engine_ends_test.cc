@@ -17,7 +17,7 @@ struct Held {
   explicit Held(Rig& rig, Nanos deadline = Nanos::max()) {
     rig.hold(kGate);
     rig.engine->note_write(range(0, 8), rig.fill(range(0, 8), 5));
-    id = *rig.engine->offload(keys(0, 4), range(0, 8), deadline);
+    id = *rig.engine->offload(keys(0, 4), range(0, 8), {.deadline = deadline});
   }
   TransferId id;
 };

@@ -30,11 +30,12 @@ class EngineImpl final : public Engine {
   void note_write(std::span<const BlockId> blocks, Point by) override;
   void note_read(std::span<const BlockId> blocks, Point by) override;
   Result<TransferId> offload(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
-                             Nanos deadline) override;
+                             const OffloadOptions& options) override;
   Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
                           const LoadOptions& options) override;
   Status cancel(TransferId id) override;
   std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const override;
+  Status protect(const ChunkKey& key, bool on) override { return tier_.protect(key, on); }
   Status poll() override;
   std::vector<Point> open_points() const override;
   std::vector<TransferResult> take_results() override;
@@ -52,7 +53,7 @@ class EngineImpl final : public Engine {
   Status check_usable(std::span<const BlockId> blocks) const;
   Status check_distinct(std::span<const BlockId> blocks);
   Status check_visible(std::span<const ChunkKey> keys) const;
-  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
+  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key, Offer offer);
   void load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
   void spoil_waiting_offloads(BlockId block);
   CopyPath choose_path(Direction direction, std::size_t blocks) const;
@@ -68,6 +69,7 @@ class EngineImpl final : public Engine {
   void take_in(const LandedCopy& landed);
   void take_in_success(const LandedCopy& landed, std::uint64_t bytes);
   void take_in_failure(const LandedCopy& landed);
+  void hand_over(const ChunkCopy& copy);
   void end_if_done(std::uint32_t index);
 
   // Ending what goes on for too long.
@@ -90,7 +92,8 @@ class EngineImpl final : public Engine {
   std::uint32_t regions_per_block_;
   std::uint64_t region_bytes_;
   CopyChoice choice_;
-  HostTier tier_;             // before the lanes: it outlives their draining
+  HostTier tier_;  // before the lanes: it outlives their draining
+  StoreGate gate_;
   ChainPlanner planners_[2];  // by direction; so do the places that staged copies pass
   BlockLedger ledger_;
   TransferTable transfers_;

@@ -56,7 +56,8 @@ void EngineImpl::set_deadline(OpenTransfer& transfer, Nanos deadline) {
 }
 
 Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
-                                       std::span<const BlockId> blocks, Nanos deadline) {
+                                       std::span<const BlockId> blocks,
+                                       const OffloadOptions& options) {
   if (Status status = check(keys, blocks, 0); !status.ok()) return status;
   if (blocks.size() % blocks_per_chunk_ != 0) return part_of_a_chunk();
   if (offload_lane_.given_up()) return lane_lost();
@@ -64,20 +65,27 @@ Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
   const std::uint32_t index = transfers_.open(Direction::offload, chunks, blocks);
   const TransferId id = transfers_[index].result.id;
   transfers_[index].result.path = choose_path(Direction::offload, blocks.size());
-  set_deadline(transfers_[index], deadline);
-  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) offload_chunk(index, chunk, keys[chunk]);
+  set_deadline(transfers_[index], options.deadline);
+  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    offload_chunk(index, chunk, keys[chunk], options.offer);
+  }
   end_if_done(index);
   feed_lanes();
   return id;
 }
 
-void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key) {
+void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key,
+                               Offer offer) {
   OpenTransfer& transfer = transfers_[index];
   if (const SlotId held = tier_.find(key); held != kNoSlot) {
     ++transfer.result.chunks_held;
     if (!tier_.visible(held)) return;  // on its way: whoever copies it holds the reference
     tier_.acquire(held);
     transfer.slots[chunk] = held;
+    return;
+  }
+  if (!gate_.wants(key, offer)) {
+    ++transfer.result.chunks_unwanted;
     return;
   }
   const SlotId slot = transfer.slots[chunk] = tier_.reserve(key);
@@ -151,13 +159,10 @@ Status EngineImpl::check_distinct(std::span<const BlockId> blocks) {
 }
 
 Status EngineImpl::check_visible(std::span<const ChunkKey> keys) const {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const SlotId slot = tier_.find(keys[i]);
-    if (slot != kNoSlot && tier_.visible(slot)) continue;
-    return {Code::invalid, "Chunk " + std::to_string(i) +
-                               " of the load is not in the tier: lookup says how many are."};
-  }
-  return {};
+  const std::uint32_t visible = tier_.lookup(keys);
+  if (visible == keys.size()) return {};
+  return {Code::invalid, "Chunk " + std::to_string(visible) +
+                             " of the load is not in the tier: lookup says how many are."};
 }
 
 Status EngineImpl::cancel(TransferId id) {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "backends/api/queue.h"
-#include "transfer/tier/chunk_index.h"
+#include "transfer/tier/slot_id.h"
 
 namespace kvroof {
 

@@ -160,6 +160,8 @@ FaultyDevice::FaultyDevice(std::unique_ptr<Device> inner, Faults with)
       host_sink_(make_sink(*inner_, MemoryKind::pinned)) {
   if (faults.max_regions > 0) info_.max_regions = faults.max_regions;
   if (faults.max_open_tickets > 0) info_.max_open_tickets = faults.max_open_tickets;
+  info_.max_registration_bytes = faults.max_registration_bytes;
+  info_.numa_node = faults.numa_node;
 }
 
 FaultyDevice::~FaultyDevice() = default;
@@ -174,7 +176,9 @@ Result<std::size_t> FaultyDevice::wait_any(std::span<const Point> points, Nanos 
 
 Result<std::unique_ptr<Buffer>> FaultyDevice::allocate(const BufferSpec& spec) noexcept {
   auto buffer = inner_->allocate(spec);
-  if (!buffer.ok() || !faults.pageable || spec.kind != MemoryKind::pinned) return buffer;
+  const std::uint64_t ceiling = faults.max_registration_bytes;
+  const bool pageable = faults.pageable || (ceiling > 0 && spec.bytes > ceiling);
+  if (!buffer.ok() || !pageable || spec.kind != MemoryKind::pinned) return buffer;
   return std::unique_ptr<Buffer>(std::make_unique<PageableBuffer>(std::move(*buffer)));
 }
 

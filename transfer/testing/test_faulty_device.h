@@ -20,6 +20,8 @@ struct Faults {
   std::optional<Point> late =
       {};                 // what copies between host and device wait for, besides their fences
   bool pageable = false;  // pinned memory turns out not to be
+  std::uint64_t max_registration_bytes = 0;  // what is larger turns out not to be
+  int numa_node = -1;                        // where the device says that it is
 
   // Planted violations.
   bool unfenced_in = false, unfenced_out = false;  // copies of a direction ignore their fences

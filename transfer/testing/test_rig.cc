@@ -50,6 +50,8 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                 .blocks_per_chunk = kBlocksPerChunk,
                                 .host_tier_bytes = config.tier_chunks * chunk_bytes,
                                 .lane_bytes_in_flight = config.lane_chunks * chunk_bytes,
+                                .eviction = config.eviction,
+                                .store = config.store,
                                 .copy_timeout = config.copy_timeout,
                                 .copy = config.copy}));
 }

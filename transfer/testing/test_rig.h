@@ -20,8 +20,10 @@ struct RigConfig {
   Layout layout = Layout::block_first;
   std::uint32_t tier_chunks = 8;
   std::uint32_t lane_chunks = 16;  // in flight
-  CopyChoice copy = rig_path;
   Nanos copy_timeout{};
+  Eviction eviction = Eviction::lru;
+  StorePolicy store = StorePolicy::immediate;
+  CopyChoice copy = rig_path;
 };
 
 class Rig {
