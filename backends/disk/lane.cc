@@ -127,7 +127,8 @@ Status DiskQueue::await(const Fence& fence, Lock& lock) {
     if (under_way_ == 0 && std::exchange(timeline_->waits_for, &other) == nullptr) {
       neighbours_.changed();  // a queue that drains may find itself stopped by a gate through us
     }
-    return draining_ && queues::stopped_by_gate(&other);
+    const auto is_open = [&](Gate gate) { return neighbours_.gate_is_open(gate); };
+    return draining_ && queues::stopped_by_gate(&other, is_open);
   });
   timeline_->waits_for = nullptr;
   if (!other.done(fence.ticket)) return queues::closed_behind_gate();
@@ -137,10 +138,10 @@ Status DiskQueue::await(const Fence& fence, Lock& lock) {
 Status DiskQueue::hold(Gate gate, Lock& lock) {
   neighbours_.wait(lock, [&] {
     if (neighbours_.gate_is_open(gate)) return true;
-    if (under_way_ == 0 && !std::exchange(timeline_->at_closed_gate, true)) neighbours_.changed();
+    if (under_way_ == 0 && std::exchange(timeline_->held_at, gate) != gate) neighbours_.changed();
     return draining_ && under_way_ == 0;
   });
-  timeline_->at_closed_gate = false;
+  timeline_->held_at.reset();
   return neighbours_.gate_is_open(gate) ? Status{} : queues::closed_before(gate);
 }
 

@@ -158,7 +158,7 @@ Status HostQueue::await_fence(const Fence& fence, Item& item, std::unique_lock<s
     state_.changed
         .notify_all();  // a queue that drains may find itself stopped by a gate through us
     state_.changed.wait(lock, [&] {
-      return other.done(fence.ticket) || (draining_ && queues::stopped_by_gate(&other));
+      return other.done(fence.ticket) || (draining_ && state_.stopped_by_gate(&other));
     });
     timeline_->waits_for = nullptr;
     item.ready = steady_now();
@@ -171,12 +171,12 @@ Status HostQueue::await_fence(const Fence& fence, Item& item, std::unique_lock<s
 }
 
 Status HostQueue::hold(Gate gate, std::unique_lock<std::mutex>& lock) {
-  const auto open = [&] { return state_.open_gates.count(gate) > 0; };
+  const auto open = [&] { return state_.open_gates.contains(gate); };
   if (!open()) {
-    timeline_->at_closed_gate = true;
+    timeline_->held_at = gate;
     state_.changed.notify_all();
     state_.changed.wait(lock, [&] { return open() || draining_; });
-    timeline_->at_closed_gate = false;
+    timeline_->held_at.reset();
   }
   if (open()) return {};
   return queues::closed_before(gate);

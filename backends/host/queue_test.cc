@@ -88,6 +88,20 @@ TEST_F(QueueTest, AQueueStoppedByAnothersGateCanBeClosedFirst) {
   out_.reset();
 }
 
+// Whether or not the lane that was held has noticed yet that its gate is open.
+TEST_F(QueueTest, AQueueClosedAfterItsGateOpenedRunsWhatWaited) {
+  for (Gate gate = 1; gate <= 200; ++gate) {
+    auto third = lane(QueueKind::compute);
+    const Point held{in_.get(), must(in_->submit({{}, Hold{gate}}))};
+    const Point waiting{third.get(),
+                        must(third->submit({{&held, 1}, Fill{{device_buffer_.get(), 0, 64}, 9}}))};
+    const Ticket after = must(out_->submit({{&waiting, 1}, Regions{}}));
+    ASSERT_TRUE(device_->open_gate(gate).ok());
+    third.reset();
+    ASSERT_TRUE(finish(*out_, after).status.ok()) << "gate " << gate;
+  }
+}
+
 TEST_F(QueueTest, AFenceMayNameATicketThatFailedAndWasReapedLongAgo) {
   auto closed = lane(QueueKind::copy_in);
   const Point held{closed.get(), must(closed->submit({{}, Hold{1}}))};

@@ -2,6 +2,7 @@
 // How far one lane has come, as fences and wait_any see it. Under its device's lock.
 #pragma once
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "backends/api/queue.h"
@@ -14,7 +15,7 @@ struct Timeline {
   Ticket issued = 0, completed = 0;
   TicketRanges failed;
   std::deque<Completion> unreaped;
-  bool at_closed_gate = false;          // its running ticket is a hold that can't pass
+  std::optional<Gate> held_at;          // its running ticket is a hold that found its gate closed
   const Timeline* waits_for = nullptr;  // its running ticket waits for a fence on that one
 
   bool done(Ticket ticket) const { return ticket <= completed; }
@@ -27,10 +28,12 @@ struct Timeline {
   }
 };
 
-// Whether nothing but a closed gate, perhaps several queues away, stops `timeline`.
-inline bool stopped_by_gate(const Timeline* timeline) {
-  while (timeline != nullptr && !timeline->at_closed_gate) timeline = timeline->waits_for;
-  return timeline != nullptr;
+// Whether nothing but a closed gate, perhaps several queues away, stops `timeline`. A hold whose
+// gate has opened stops nothing, also before its thread has noticed.
+template <class IsOpen>
+bool stopped_by_gate(const Timeline* timeline, IsOpen is_open) {
+  while (timeline != nullptr && !timeline->held_at) timeline = timeline->waits_for;
+  return timeline != nullptr && !is_open(*timeline->held_at);
 }
 
 }  // namespace kvroof::queues

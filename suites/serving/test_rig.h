@@ -9,12 +9,12 @@
 #include <span>
 #include <vector>
 
+#include "backends/faults/faulty_device.h"
 #include "backends/registry/registry.h"
 #include "backends/sim/adapter.h"
 #include "backends/sim/test_profile.h"
 #include "suites/serving/kv_contents.h"
 #include "suites/serving/restore.h"
-#include "transfer/testing/test_faulty_device.h"
 
 namespace kvroof {
 

@@ -24,6 +24,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "backends/os/": CONTRACT,
     "backends/queues/": (*CONTRACT, "kernels/portable/"),
     "backends/disk/": (*CONTRACT, *SHARED),
+    "backends/faults/": (*CONTRACT, "backends/queues/"),
     "backends/stream/": (*CONTRACT, *SHARED),
     "backends/cuda/": (*CONTRACT, *SHARED, "backends/stream/"),
     # An adapter: the contract, what adapters share, device code, and the two headers by which it

@@ -2,6 +2,7 @@
 // Engine's one implementation: it ties tier, lanes, ledger and planner together. Include engine.h.
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "transfer/lanes/copy_meter.h"
 #include "transfer/lanes/lane.h"
 #include "transfer/tier/host_tier.h"
+#include "transfer/tier/token_store.h"
 
 namespace kvroof {
 
@@ -26,7 +28,7 @@ class EngineImpl final : public Engine {
   EngineImpl(Device& device, const EngineConfig& config, Parts parts);
   ~EngineImpl() override;
 
-  std::uint32_t lookup(std::span<const ChunkKey> keys) override;
+  std::uint32_t lookup(std::span<const ChunkKey> keys, const ChunkTokens& tokens) override;
   void note_write(std::span<const BlockId> blocks, Point by) override;
   void note_read(std::span<const BlockId> blocks, Point by) override;
   Result<TransferId> offload(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
@@ -52,8 +54,11 @@ class EngineImpl final : public Engine {
   Status check_exist(std::span<const BlockId> blocks) const;
   Status check_usable(std::span<const BlockId> blocks) const;
   Status check_distinct(std::span<const BlockId> blocks);
-  Status check_visible(std::span<const ChunkKey> keys) const;
-  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key, Offer offer);
+  Status check_tokens(std::span<const ChunkKey> keys, const ChunkTokens& tokens) const;
+  std::uint32_t count_hits(std::span<const ChunkKey> keys, const ChunkTokens& tokens);
+  Status check_hits(std::span<const ChunkKey> keys, const ChunkTokens& tokens);
+  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key,
+                     const OffloadOptions& options);
   void load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
   void spoil_waiting_offloads(BlockId block);
   CopyPath choose_path(Direction direction, std::size_t blocks) const;
@@ -95,6 +100,7 @@ class EngineImpl final : public Engine {
   HostTier tier_;  // before the lanes: it outlives their draining
   StoreGate gate_;
   ChainPlanner planners_[2];  // by direction; so do the places that staged copies pass
+  std::optional<TokenStore> tokens_;  // where they are checked
   BlockLedger ledger_;
   TransferTable transfers_;
   Lane offload_lane_, load_lane_;
@@ -109,6 +115,7 @@ class EngineImpl final : public Engine {
   std::vector<std::uint32_t> seen_in_;  // by block: the last load that named it
   std::uint32_t load_count_ = 0;
   std::vector<Point> fences_;  // scratch, kept for their memory
+  std::vector<SlotId> slots_;
   std::vector<LandedCopy> landed_;
   std::vector<ChunkCopy> dropped_;
 };

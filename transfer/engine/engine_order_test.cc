@@ -156,7 +156,7 @@ AssertionResult a_load_that_lands_late_is_whole(Rig& rig) {
   rig.store(1, Blocks{2, 3}, kStored);
   const Blocks blocks = {6, 5};
   rig.wait(rig.fill(blocks, kOld));
-  rig.device.faults.late = rig.hold(1);
+  rig.device.faults.copies_behind = rig.hold(1);
   if (!rig.engine->load(keys({1}), blocks).ok()) return AssertionFailure() << "refused";
   rig.run();
   EXPECT_TRUE(rig.device.open_gate(1).ok());
@@ -211,6 +211,9 @@ bool first_copy_out(QueueKind kind, Ticket ticket) {
 bool first_copy_in(QueueKind kind, Ticket ticket) {
   return kind == QueueKind::copy_in && ticket == 1;
 }
+Fault moves_nothing(QueueKind kind, Ticket) {
+  return kind == QueueKind::compute ? Fault::none : Fault::silent_nothing;
+}
 
 // One that is true the first time that an op is a Body.
 template <class Body>
@@ -239,7 +242,7 @@ const Duty kDuties[] = {
      offload_waits_for_a_load_that_writes,
      {.unfenced_out = true}},
     {"ReadersCanWaitForALoad", readers_can_wait_for_a_load, {.lands_early = true}},
-    {"BytesArrive", bytes_arrive, {.moves_nothing = true}},
+    {"BytesArrive", bytes_arrive, {.fault_of = moves_nothing}},
     {"AFailedOffloadIsNeverServed",
      a_failed_offload_is_never_served,
      {.fails = first_copy_out, .hides_failures = true},

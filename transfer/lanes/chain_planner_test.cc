@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backends/conformance/null_device.h"
-#include "transfer/testing/test_faulty_device.h"
+#include "backends/faults/faulty_device.h"
 
 namespace kvroof {
 namespace {

@@ -53,7 +53,8 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                 .eviction = config.eviction,
                                 .store = config.store,
                                 .copy_timeout = config.copy_timeout,
-                                .copy = config.copy}));
+                                .copy = config.copy,
+                                .check_tokens = config.check_tokens}));
 }
 
 std::unique_ptr<Buffer> Rig::allocate(MemoryKind kind, std::uint64_t bytes) {

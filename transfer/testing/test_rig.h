@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include "backends/faults/faulty_device.h"
 #include "transfer/engine/engine.h"
-#include "transfer/testing/test_faulty_device.h"
 
 namespace kvroof {
 
@@ -24,6 +24,7 @@ struct RigConfig {
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
   CopyChoice copy = rig_path;
+  bool check_tokens = false;
 };
 
 class Rig {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "backends/conformance/null_device.h"
-#include "transfer/testing/test_faulty_device.h"
+#include "backends/faults/faulty_device.h"
 
 namespace kvroof {
 namespace {
