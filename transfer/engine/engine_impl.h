@@ -99,7 +99,7 @@ class EngineImpl final : public Engine {
   CopyChoice choice_;
   HostTier tier_;  // before the lanes: it outlives their draining
   StoreGate gate_;
-  ChainPlanner planners_[2];  // by direction; so do the places that staged copies pass
+  ChainPlanner planners_[2];          // by direction; so do the places that staged copies pass
   std::optional<TokenStore> tokens_;  // where they are checked
   BlockLedger ledger_;
   TransferTable transfers_;
