@@ -64,9 +64,9 @@ struct Faults {
   std::function<bool(const Op&)> fails_op = nullptr;       // the same, by what is asked for
   // Of queues that copy, gather or scatter; 0: the device's own.
   std::uint64_t max_regions = 0, max_open_tickets = 0;
-  std::optional<Point> copies_behind = {};  // what copies wait for besides their fences
-  bool pageable = false;                                   // pinned memory turns out not to be
-  std::uint64_t max_registration_bytes = 0;                // what is larger turns out not to be
+  std::optional<Point> copies_behind = {};   // what copies wait for besides their fences
+  bool pageable = false;                     // pinned memory turns out not to be
+  std::uint64_t max_registration_bytes = 0;  // what is larger turns out not to be
   int numa_node = -1;  // where the device says that it is; -1: where its own is
 
   // Planted: no device may break these promises of the seam. To see that checks notice.
@@ -74,7 +74,7 @@ struct Faults {
   bool unfenced_gather = false, unfenced_scatter = false;  // and so do these ops
   // Queues that copy, gather or scatter hand work back before it landed.
   bool lands_early = false;
-  bool hides_failures = false;                     // failed work is handed back as ok
+  bool hides_failures = false;  // failed work is handed back as ok
 
   FaultOf fault_of = nullptr;
   std::uint64_t seed = 0;  // of all that is drawn; the same calls meet the same faults
