@@ -5,7 +5,7 @@
 set -euo pipefail
 
 build="g++ cmake ninja-build pkg-config git nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev
-  libxxhash-dev libdnnl-dev libhwloc-dev libnuma-dev libbenchmark-dev libgtest-dev libgmock-dev
+  libxxhash-dev libsodium-dev libdnnl-dev libhwloc-dev libnuma-dev liburing-dev libbenchmark-dev libgtest-dev libgmock-dev
   python3 python3-matplotlib"
 test="clang-format clang-tidy python3-jsonschema python3-pytest python3-venv"
 

@@ -42,6 +42,7 @@ struct Peaks {
 // Of what only some models use, where the device's figures for it are weaker than its own basis.
 struct OpBases {
   Basis experts = Basis::measured, latent_attention = Basis::measured, all_reduce = Basis::measured;
+  Basis disk = Basis::measured;  // of disk queues
 };
 
 struct DeviceInfo {
@@ -55,6 +56,7 @@ struct DeviceInfo {
   bool computes_values = true;   // false: compute ops are priced, and their outputs are not written
   std::string bf16_unavailable;  // why bf16 cases must be skipped; empty: it runs at full speed
   std::uint64_t max_regions = 0, max_open_tickets = 0;  // a submission; a queue
+  std::uint64_t max_registration_bytes = 0;  // of pinned memory in one piece; 0: no ceiling
   std::optional<LinkState> link_now, link_best;
   Peaks peaks;
   std::string profile_json;  // the profile in force on a simulated device, else empty

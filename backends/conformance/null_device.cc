@@ -77,10 +77,32 @@ class NullQueue final : public Queue {
     if (const auto* fill = std::get_if<Fill>(&work.body); fill != nullptr && !fits(fill->span)) {
       return "A fill's span must lie inside its buffer and have bytes.";
     }
+    if (const auto* file = std::get_if<ReadFile>(&work.body)) {
+      return refusal(QueueKind::disk_read, file->directory, file->name, file->pieces);
+    }
+    if (const auto* file = std::get_if<WriteFile>(&work.body)) {
+      const char* const temporary =
+          is_file_name(file->temporary) ? nullptr : "A file's temporary name is none of a file.";
+      const char* const rest =
+          refusal(QueueKind::disk_write, file->directory, file->name, file->pieces);
+      return rest != nullptr ? rest : temporary;
+    }
+    if (const auto* file = std::get_if<RemoveFile>(&work.body)) {
+      return refusal(QueueKind::disk_write, file->directory, file->name, {});
+    }
     if (std::holds_alternative<Op>(work.body) && kind_ != QueueKind::compute) {
       return "An op belongs on a compute queue.";
     }
     return nullptr;
+  }
+
+  const char* refusal(QueueKind kind, const Directory* directory, std::string_view name,
+                      std::span<const Span> pieces) const {
+    if (kind_ != kind) return "A file belongs on the disk queue of its direction.";
+    if (directory == nullptr || !is_file_name(name)) return "A file needs a directory and a name.";
+    const bool all = std::all_of(pieces.begin(), pieces.end(),
+                                 [](const Span& span) { return fits(span) && !on_device(span); });
+    return all ? nullptr : "A file's pieces must lie inside host buffers.";
   }
 
   const char* refusal(const Regions& regions) const {
@@ -128,7 +150,10 @@ class NullDevice final : public Device {
   Result<std::unique_ptr<Buffer>> allocate(const BufferSpec& spec) noexcept override {
     if (spec.bytes == 0) return Status{Code::invalid, "A buffer needs at least one byte."};
     if (spec.bytes > kMemoryBytes) return Status{Code::no_memory, "The null device has 1 TiB."};
-    BufferFacts facts{.kind = spec.kind, .bytes = spec.bytes, .page_bytes = kPageBytes};
+    BufferFacts facts{.kind = spec.kind,
+                      .bytes = spec.bytes,
+                      .numa_node = spec.numa_node,
+                      .page_bytes = kPageBytes};
     facts.backed = spec.backed && spec.kind != MemoryKind::device;
     if (!facts.backed) return std::unique_ptr<Buffer>(new NullBuffer(facts, nullptr, false));
     void* memory = mmap(nullptr, spec.bytes, PROT_READ | PROT_WRITE,

@@ -20,6 +20,10 @@ FaultyDevice::FaultyDevice(std::unique_ptr<Device> inner, Faults with)
     : faults(std::move(with)), inner_(std::move(inner)), info_(inner_->info()), delays_(*inner_) {
   if (faults.max_regions > 0) info_.max_regions = faults.max_regions;
   if (faults.max_open_tickets > 0) info_.max_open_tickets = faults.max_open_tickets;
+  if (faults.max_registration_bytes > 0) {
+    info_.max_registration_bytes = faults.max_registration_bytes;
+  }
+  if (faults.numa_node >= 0) info_.numa_node = faults.numa_node;
 }
 
 Status FaultyDevice::gone() {
@@ -59,7 +63,9 @@ Result<std::unique_ptr<Buffer>> FaultyDevice::allocate(const BufferSpec& spec) n
     return Status{Code::no_memory, "The device has no memory left, as an injected fault says."};
   }
   BufferSpec changed = spec;
-  if (faults.pageable && spec.kind == MemoryKind::pinned) changed.kind = MemoryKind::pageable;
+  const std::uint64_t ceiling = faults.max_registration_bytes;
+  const bool pageable = faults.pageable || (ceiling > 0 && spec.bytes > ceiling);
+  if (pageable && spec.kind == MemoryKind::pinned) changed.kind = MemoryKind::pageable;
   return inner_->allocate(changed);
 }
 

@@ -75,9 +75,8 @@ Result<Ticket> FaultyQueue::enqueue(const Work& work, Fault fault, std::uint64_t
     if (!point.ok()) fault = Fault::none;
   }
   if (const auto* hold = std::get_if<Hold>(&work.body)) device_.holds_at(hold->gate);
-  std::vector<Region> regions;
-  const Work changed{.fences = fences,
-                     .body = damages(fault) ? damaged(work.body, fault, draw, regions) : work.body};
+  Damage damage(fault, draw);
+  const Work changed{.fences = fences, .body = damages(fault) ? damage.body(work.body) : work.body};
   const Result<Ticket> ticket = inner_->submit(changed);
   if (!ticket.ok()) return ticket;
   if (fate.code != Code::aborted) device_.count(fault);

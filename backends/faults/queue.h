@@ -25,6 +25,7 @@ class FaultyQueue final : public Queue {
   QueueKind kind() const noexcept override { return inner_->kind(); }
   Result<Ticket> submit(const Work& work) noexcept override;
   Result<std::size_t> reap(std::span<Completion> out) noexcept override;
+  DiskFacts disk_facts() const override { return inner_->disk_facts(); }
 
   // The device's: a wait has seen this ticket complete.
   void seen_complete(Ticket ticket);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/disk/lane.h"
 #include "backends/host/buffer.h"
 #include "backends/host/info.h"
 #include "backends/host/queue.h"
@@ -19,8 +20,9 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-HostDevice::HostDevice(DeviceInfo info, std::optional<double> link_rate)
+HostDevice::HostDevice(DeviceInfo info, std::optional<double> link_rate, disk::Way disk_way)
     : info_(std::move(info)),
+      disk_way_(disk_way),
       device_memory_(info_.memory_bytes),
       host_memory_(info_.host_memory_bytes) {
   if (!link_rate) return;
@@ -84,7 +86,9 @@ Result<std::unique_ptr<Buffer>> HostDevice::adopt(void* host, std::uint64_t byte
 
 Result<std::unique_ptr<Queue>> HostDevice::open_queue(QueueKind kind, Priority) noexcept try {
   if (kind == QueueKind::disk_read || kind == QueueKind::disk_write) {
-    return Status{Code::unsupported, "the host device has no disk lanes"};
+    const disk::LaneLimits limits{info_.max_regions, info_.max_open_tickets};
+    return std::unique_ptr<Queue>(
+        std::make_unique<disk::DiskQueue>(kind, limits, this, neighbours_, disk_way_));
   }
   const unsigned workers = kind == QueueKind::compute ? 1 : copy_workers();
   const QueueLimits limits{info_.max_regions, info_.max_open_tickets};

@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "backends/api/device.h"
+#include "backends/disk/engine.h"
+#include "backends/host/neighbours.h"
 #include "backends/host/ops.h"
 #include "backends/host/pacer.h"
 #include "backends/host/state.h"
@@ -14,7 +16,9 @@ namespace kvroof::host {
 class HostDevice final : public Device {
  public:
   // `link_rate`: bytes/s of each direction between host and device memory; empty: as it is.
-  explicit HostDevice(DeviceInfo info, std::optional<double> link_rate = {});
+  // `disk_way`: what moves the files of disk queues.
+  explicit HostDevice(DeviceInfo info, std::optional<double> link_rate = {},
+                      disk::Way disk_way = disk::Way::best);
 
   const DeviceInfo& info() const noexcept override { return info_; }
   Nanos now() const noexcept override;  // std::chrono::steady_clock
@@ -26,10 +30,12 @@ class HostDevice final : public Device {
 
  private:
   const DeviceInfo info_;
+  const disk::Way disk_way_;
   os::Budget device_memory_, host_memory_;
   std::optional<Pacer> pacer_in_, pacer_out_;
   Ops ops_{device_memory_};
   State state_;
+  HostNeighbours neighbours_{state_, ops_};
 };
 
 }  // namespace kvroof::host

@@ -126,10 +126,7 @@ void HostQueue::run() {
     item.ready = std::max(item.ready, other_work_done_);
     Completion completion = execute(item, lock);
     if (!std::holds_alternative<std::vector<Piece>>(item.body)) other_work_done_ = steady_now();
-    completion.ticket = timeline_->completed + 1;
-    if (!completion.status.ok()) timeline_->failed.append(completion.ticket);
-    ++timeline_->completed;
-    timeline_->unreaped.push_back(std::move(completion));
+    timeline_->complete(std::move(completion));
     state_.changed.notify_all();
   }
 }
@@ -160,8 +157,9 @@ Status HostQueue::await_fence(const Fence& fence, Item& item, std::unique_lock<s
     timeline_->waits_for = &other;
     state_.changed
         .notify_all();  // a queue that drains may find itself stopped by a gate through us
+    const auto is_open = [this](Gate gate) { return state_.open_gates.contains(gate); };
     state_.changed.wait(lock, [&] {
-      return other.done(fence.ticket) || (draining_ && state_.stopped_by_gate(&other));
+      return other.done(fence.ticket) || (draining_ && queues::stopped_by_gate(&other, is_open));
     });
     timeline_->waits_for = nullptr;
     item.ready = steady_now();

@@ -3,28 +3,17 @@
 // gates are open, and the condition on which fences and wait_any sleep.
 #pragma once
 #include <condition_variable>
-#include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "backends/api/queue.h"
-#include "backends/queues/ticket_ranges.h"
+#include "backends/queues/timeline.h"
 
 namespace kvroof::host {
 
-// The progress of one queue. Outlives the queue for as long as a fence somewhere names it.
-struct Timeline {
-  Ticket issued = 0, completed = 0;
-  queues::TicketRanges failed;
-  std::deque<Completion> unreaped;
-  std::optional<Gate> held_at;          // its running ticket is a hold that found its gate closed
-  const Timeline* waits_for = nullptr;  // its running ticket waits for a fence on that one
-
-  bool done(Ticket ticket) const { return ticket <= completed; }
-};
+using queues::Timeline;
 
 struct State {
   std::mutex mutex;
@@ -38,13 +27,6 @@ struct State {
     if (found == timelines.end()) return nullptr;
     const bool returned = point.ticket >= 1 && point.ticket <= found->second->issued;
     return returned ? found->second : nullptr;
-  }
-
-  // Whether nothing but a closed gate, perhaps several queues away, stops `timeline`. A hold whose
-  // gate has opened stops nothing, also before its thread has noticed. Under the lock.
-  bool stopped_by_gate(const Timeline* timeline) const {
-    while (timeline != nullptr && !timeline->held_at) timeline = timeline->waits_for;
-    return timeline != nullptr && !open_gates.contains(*timeline->held_at);
   }
 };
 

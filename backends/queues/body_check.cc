@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of copies, fills, holds and CPU work.
+// Checks of copies, fills, holds, files and CPU work.
 #include "backends/queues/body_check.h"
 
 #include <algorithm>
@@ -72,7 +72,14 @@ Status check_region(const Region& region, QueueKind kind, Owned& owned) {
   return {};
 }
 
+bool is_disk(QueueKind kind) {
+  return kind == QueueKind::disk_read || kind == QueueKind::disk_write;
+}
+
 Status check(const Regions& regions, QueueKind kind, std::uint64_t max, const void* owner) {
+  if (is_disk(kind) && !regions.list.empty()) {
+    return invalid("A disk queue takes files alone; copy on a queue of another kind.");
+  }
   if (regions.list.size() > max) {
     return invalid("A submission of this device takes at most " + std::to_string(max) +
                    " regions, and this has " + std::to_string(regions.list.size()) + ".");
@@ -117,7 +124,10 @@ Status check(const OpRun& run, QueueKind kind, std::uint64_t, const void* owner)
   return {};
 }
 
-Status check(const Fill& fill, QueueKind, std::uint64_t, const void* owner) {
+Status check(const Fill& fill, QueueKind kind, std::uint64_t, const void* owner) {
+  if (is_disk(kind)) {
+    return invalid("A disk queue takes files alone; fill on a queue of another kind.");
+  }
   Owned owned(owner);
   return check_span(fill.span, owned, "A fill's span");
 }
@@ -128,6 +138,45 @@ Status check(const Spend& spend, QueueKind kind, std::uint64_t, const void*) {
   if (kind != QueueKind::host) return invalid("CPU time is spent on a host queue.");
   if (spend.duration < Nanos(0)) return invalid("CPU time to spend must not be negative.");
   return {};
+}
+
+Status check_file(const Directory* directory, std::string_view name) {
+  if (directory == nullptr) return invalid("A file needs the directory that it lies in.");
+  if (is_file_name(name)) return {};
+  return invalid("A file's name must be a-z, 0-9, '-', '_' and '.' in one or two parts, and '" +
+                 std::string(name) + "' is not.");
+}
+
+Status check_pieces(std::span<const Span> pieces, const void* owner) {
+  if (pieces.empty() || pieces.size() > kMaxFilePieces) {
+    return invalid("A file is made of 1 to " + std::to_string(kMaxFilePieces) +
+                   " pieces, and this has " + std::to_string(pieces.size()) + ".");
+  }
+  Owned owned(owner);
+  for (const Span& piece : pieces) {
+    if (Status status = check_span(piece, owned, "A file's piece"); !status.ok()) return status;
+    if (on_device(piece)) return invalid("A file's pieces must be host memory.");
+  }
+  return {};
+}
+
+Status check(const ReadFile& file, QueueKind kind, std::uint64_t, const void* owner) {
+  if (kind != QueueKind::disk_read) return invalid("A file is read on a disk_read queue.");
+  if (Status status = check_file(file.directory, file.name); !status.ok()) return status;
+  return check_pieces(file.pieces, owner);
+}
+
+Status check(const WriteFile& file, QueueKind kind, std::uint64_t, const void* owner) {
+  if (kind != QueueKind::disk_write) return invalid("A file is written on a disk_write queue.");
+  if (Status status = check_file(file.directory, file.name); !status.ok()) return status;
+  if (Status status = check_file(file.directory, file.temporary); !status.ok()) return status;
+  if (file.name == file.temporary) return invalid("A file's temporary name must be another.");
+  return check_pieces(file.pieces, owner);
+}
+
+Status check(const RemoveFile& file, QueueKind kind, std::uint64_t, const void*) {
+  if (kind != QueueKind::disk_write) return invalid("A file is removed on a disk_write queue.");
+  return check_file(file.directory, file.name);
 }
 
 }  // namespace

@@ -41,6 +41,13 @@ std::string profile_text_with_ranks(std::string_view text, std::uint32_t count) 
       json[shared][each] = json[shared][each].get<double>() / count;
     }
   }
+  if (json.contains("disk")) {
+    for (const char* rate : {"read", "write"}) {
+      for (const char* each : {"value", "low", "high"}) {
+        json["disk"][rate][each] = json["disk"][rate][each].get<double>() / count;
+      }
+    }
+  }
   json["name"] = json["name"].get<std::string>() + ", one of " + std::to_string(count);
   return json.dump();
 }

@@ -37,6 +37,10 @@ DeviceInfo info_of(const Profile& profile, std::string profile_json) {
   if (profile.peer) {
     info.op_bases.all_reduce = std::max(profile.peer->rate.basis, profile.peer->latency.basis);
   }
+  if (profile.disk) {
+    info.op_bases.disk =
+        std::max({profile.disk->read.basis, profile.disk->write.basis, profile.disk->file.basis});
+  }
   info.virtual_time = true;
   info.computes_values = false;
   if (!profile.gemm.contains(DType::bf16)) {
@@ -116,7 +120,8 @@ Result<std::unique_ptr<Buffer>> SimDevice::adopt(void* host, std::uint64_t bytes
 }
 
 Result<std::unique_ptr<Queue>> SimDevice::open_queue(QueueKind kind, Priority) noexcept {
-  if (kind == QueueKind::disk_read || kind == QueueKind::disk_write) {
+  const bool disk = kind == QueueKind::disk_read || kind == QueueKind::disk_write;
+  if (disk && !pricer_.has_disk()) {
     return unsupported("The device profile names no disk, so that disk queues can't be opened.");
   }
   const std::lock_guard guard(mutex_);

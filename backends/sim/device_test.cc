@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated device: its facts, its memory, its clock.
+#include <nlohmann/json.hpp>
+
 #include "backends/sim/sim_fixture.h"
 
 namespace kvroof::sim {
@@ -50,8 +52,15 @@ TEST_F(SimDeviceTest, AdoptsMemoryOfOthers) {
   EXPECT_EQ(device_->adopt(memory.data(), 0).code(), Code::invalid);
 }
 
-TEST_F(SimDeviceTest, HasNoDisk) {
-  EXPECT_EQ(device_->open_queue(QueueKind::disk_read, Priority::normal).code(), Code::unsupported);
+TEST(SimDevice, WithoutADiskInItsProfileHasNoDiskQueues) {
+  nlohmann::json profile = nlohmann::json::parse(test_profile());
+  profile.erase("disk");
+  DeviceSpec spec;
+  spec.adapter = "sim";
+  spec.profile_text = profile.dump();
+  const auto device = std::move(*open(spec));
+  EXPECT_EQ(device->open_queue(QueueKind::disk_read, Priority::normal).code(), Code::unsupported);
+  EXPECT_EQ(device->open_queue(QueueKind::disk_write, Priority::normal).code(), Code::unsupported);
 }
 
 TEST_F(SimDeviceTest, ADeadlineIsMetToTheNanosecond) {

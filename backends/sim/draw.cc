@@ -63,6 +63,11 @@ Profile draw(const Profile& profile, std::uint64_t seed) {
     each(drawn.peer->rate);
     each(drawn.peer->latency);
   }
+  if (drawn.disk) {
+    each(drawn.disk->read);
+    each(drawn.disk->write);
+    each(drawn.disk->file);
+  }
   return drawn;
 }
 

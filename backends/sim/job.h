@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/api/queue.h"
+#include "backends/disk/file_job.h"
 #include "backends/sim/price.h"
 
 namespace kvroof::sim {
@@ -14,7 +15,8 @@ class SimQueue;
 
 struct Job {
   // What happens to bytes at landing; monostate: nothing does.
-  using Landing = std::variant<std::monostate, std::vector<Region>, Fill, Gather, Scatter>;
+  using Landing =
+      std::variant<std::monostate, std::vector<Region>, Fill, Gather, Scatter, disk::FileJob>;
 
   Ticket ticket = 0;
   SimQueue* queue = nullptr;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "backends/disk/open_file.h"
 #include "backends/sim/buffer.h"
 
 namespace kvroof::sim {
@@ -42,6 +43,8 @@ Status check_index(const Rows& op, const Span& indexed) {
 }
 
 struct Mover {
+  DiskFacts& files;
+
   Status operator()(std::monostate) const { return {}; }
 
   Status operator()(const std::vector<Region>& regions) const {
@@ -66,6 +69,8 @@ struct Mover {
     return {};
   }
 
+  Status operator()(const disk::FileJob& job) const { return disk::run(job, files); }
+
   Status operator()(const Scatter& op) const {
     if (Status status = check_index(op, op.out); !status.ok()) return status;
     for (std::uint32_t i = 0; i < op.rows; ++i) {
@@ -76,6 +81,14 @@ struct Mover {
     return {};
   }
 };
+
+// A file of which some bytes don't exist is not there either.
+template <class File>
+Job::Landing file_landing(const File& file) {
+  disk::FileJob job = disk::job_of(file);
+  if (job.act != disk::FileJob::Act::remove && job.pieces.empty()) return {};
+  return job;
+}
 
 Job::Landing landing_of_op(const Op& op) {
   if (const auto* gather = std::get_if<Gather>(&op)) return rows_landing(*gather);
@@ -100,9 +113,14 @@ Job::Landing landing_of(const Work& work) {
   if (const auto* fill = std::get_if<Fill>(&work.body); fill != nullptr && backed(fill->span)) {
     return *fill;
   }
+  if (const auto* file = std::get_if<ReadFile>(&work.body)) return file_landing(*file);
+  if (const auto* file = std::get_if<WriteFile>(&work.body)) return file_landing(*file);
+  if (const auto* file = std::get_if<RemoveFile>(&work.body)) return file_landing(*file);
   return {};
 }
 
-Status land(const Job::Landing& landing) { return std::visit(Mover{}, landing); }
+Status land(const Job::Landing& landing, DiskFacts& files) {
+  return std::visit(Mover{files}, landing);
+}
 
 }  // namespace kvroof::sim

@@ -8,7 +8,8 @@ namespace kvroof::sim {
 // What of `work` moves bytes; nothing where a side of it is not backed.
 Job::Landing landing_of(const Work& work);
 
-// `failed` for an index outside its buffer; then nothing was moved.
-Status land(const Job::Landing& landing);
+// `failed` for an index outside its buffer; then nothing was moved. Likewise for a file that can't
+// be read or written; `files` counts how those go.
+Status land(const Job::Landing& landing, DiskFacts& files);
 
 }  // namespace kvroof::sim

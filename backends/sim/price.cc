@@ -14,6 +14,12 @@ namespace {
 bool on_device(const Span& span) { return span.buffer->facts().kind == MemoryKind::device; }
 bool pageable(const Span& span) { return span.buffer->facts().kind == MemoryKind::pageable; }
 
+std::uint64_t bytes_of(std::span<const Span> pieces) {
+  std::uint64_t bytes = 0;
+  for (const Span& piece : pieces) bytes += piece.bytes;
+  return bytes;
+}
+
 // A region shorter than the curve's first takes as long as that one.
 double copy_seconds(const Curve& curve, double bytes) {
   const double counted = std::max(bytes, curve.first_x());
@@ -136,6 +142,25 @@ Result<Price> Pricer::price(const Fill& fill) const {
   return price;
 }
 
+// The disk moves bytes or opens and closes, whichever is longer: others' files fill the gaps.
+Price Pricer::file_price(std::uint64_t bytes, double rate) const {
+  const double busy = to_double(bytes) / rate;
+  Price price{.seconds = std::max(busy, profile_.disk->file.value)};
+  of(price.amounts, Resource::disk) = busy;
+  of(price.amounts, Resource::host_dram) = to_double(bytes);
+  return price;
+}
+
+Price Pricer::price(const ReadFile& file) const {
+  return file_price(bytes_of(file.pieces), profile_.disk->read.value);
+}
+
+Price Pricer::price(const WriteFile& file) const {
+  return file_price(bytes_of(file.pieces), profile_.disk->write.value);
+}
+
+Price Pricer::price(const RemoveFile&) const { return file_price(0, profile_.disk->write.value); }
+
 Amounts Pricer::capacity() const {
   Amounts capacity{};
   of(capacity, Resource::compute) = 1;
@@ -145,6 +170,7 @@ Amounts Pricer::capacity() const {
   of(capacity, Resource::link_total) = profile_.link.total_dma.value;
   of(capacity, Resource::host_dram) = profile_.host_dram_rate.value;
   of(capacity, Resource::host_cpu) = 1;
+  of(capacity, Resource::disk) = 1;
   return capacity;
 }
 

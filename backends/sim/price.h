@@ -24,11 +24,19 @@ class Pricer {
   Result<Price> price(const OpRun& run) const;
   Result<Price> price(const Regions& regions) const;
   Result<Price> price(const Fill& fill) const;
+  Price price(const ReadFile& file) const;
+  Price price(const WriteFile& file) const;
+  Price price(const RemoveFile& file) const;
+
+  // Whether files have a price at all.
+  bool has_disk() const { return profile_.disk.has_value(); }
 
   // What the machine of this profile has of each resource.
   Amounts capacity() const;
 
  private:
+  Price file_price(std::uint64_t bytes, double rate) const;
+
   const Profile& profile_;
 };
 

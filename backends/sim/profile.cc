@@ -32,6 +32,7 @@ class ProfileReader {
   Value fact(JsonObject& parent, const char* key, const char* unit);
   Value apart(JsonObject& parent, const char* key, const char* unit, Range range = kPositive);
   std::optional<PeerLink> peer(JsonObject& root);
+  std::optional<DiskProfile> disk(JsonObject& root);
   Curve curve(JsonObject object, const char* unit);
   CopyCurves copy_curves(JsonObject object);
   GemmRates gemm(JsonObject object);
@@ -105,6 +106,16 @@ std::optional<PeerLink> ProfileReader::peer(JsonObject& root) {
                 .latency = apart(object, "latency", "s", kNotNegative)};
   object.finish();
   return peer;
+}
+
+std::optional<DiskProfile> ProfileReader::disk(JsonObject& root) {
+  if (!root.has("disk")) return std::nullopt;
+  JsonObject object = root.object("disk");
+  DiskProfile disk{.read = apart(object, "read", "B/s"),
+                   .write = apart(object, "write", "B/s"),
+                   .file = apart(object, "file", "s", kNotNegative)};
+  object.finish();
+  return disk;
 }
 
 std::vector<Point2> ProfileReader::points(JsonObject& object) {
@@ -256,6 +267,7 @@ Profile ProfileReader::read(JsonObject root) {
   copy.finish();
   by_dtype(root.object("compute"), profile);
   profile.peer = peer(root);
+  profile.disk = disk(root);
   root.finish();
   if (host_memory_may_bind(profile)) weakest_ = std::max(weakest_, profile.host_dram_rate.basis);
   profile.basis = weakest_;

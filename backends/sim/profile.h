@@ -65,6 +65,12 @@ struct LinkProfile {
   Value total_dma, total_kernel;  // bytes/s of both directions together, by who copies
 };
 
+// Of the host, shared by all disk queues.
+struct DiskProfile {
+  Value read, write;  // bytes/s, with many files under way
+  Value file;         // seconds; no file takes less
+};
+
 struct Profile {
   std::string name;
   Basis basis = Basis::datasheet;  // the weakest that durations depend on
@@ -83,6 +89,7 @@ struct Profile {
   std::map<DType, Value> experts;           // shares of the peak: grouped products of experts
   std::map<DType, Value> latent_attention;  // and multi-head latent attention
   std::optional<PeerLink> peer;
+  std::optional<DiskProfile> disk;
 };
 
 // `invalid` names the key that is missing, unknown or out of range, and what is expected there.

@@ -23,6 +23,9 @@ Result<Price> price_of(const Pricer& pricer, const Work& work) {
   if (const auto* run = std::get_if<OpRun>(&work.body)) return pricer.price(*run);
   if (const auto* regions = std::get_if<Regions>(&work.body)) return pricer.price(*regions);
   if (const auto* fill = std::get_if<Fill>(&work.body)) return pricer.price(*fill);
+  if (const auto* file = std::get_if<ReadFile>(&work.body)) return pricer.price(*file);
+  if (const auto* file = std::get_if<WriteFile>(&work.body)) return pricer.price(*file);
+  if (const auto* file = std::get_if<RemoveFile>(&work.body)) return pricer.price(*file);
   return Price{};
 }
 
@@ -46,6 +49,11 @@ Status check_work(const Work& work, QueueKind kind, const SimDevice& device) {
 }
 
 }  // namespace
+
+SimQueue::SimQueue(SimDevice& device, QueueKind kind) : device_(device), kind_(kind) {
+  const bool disk = kind == QueueKind::disk_read || kind == QueueKind::disk_write;
+  if (disk) disk_facts_.engine = "virtual";
+}
 
 SimQueue::~SimQueue() {
   const std::lock_guard guard(device_.lock());
@@ -80,6 +88,11 @@ Result<std::size_t> SimQueue::reap(std::span<Completion> out) noexcept {
     done_.pop_front();
   }
   return count;
+}
+
+DiskFacts SimQueue::disk_facts() const {
+  const std::lock_guard guard(device_.lock());
+  return disk_facts_;
 }
 
 bool SimQueue::failed(Ticket ticket) const {
@@ -183,7 +196,7 @@ void SimQueue::wake() {
   } else if (state_ == State::aborting) {
     abort_head("something that it waited for failed.");
   } else {
-    complete_head(land(jobs_.front().landing));
+    complete_head(land(jobs_.front().landing, disk_facts_));
   }
 }
 

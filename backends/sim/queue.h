@@ -14,7 +14,7 @@ class SimDevice;
 
 class SimQueue final : public Queue, public Sleeper {
  public:
-  SimQueue(SimDevice& device, QueueKind kind) : device_(device), kind_(kind) {}
+  SimQueue(SimDevice& device, QueueKind kind);
   ~SimQueue() override;
   SimQueue(const SimQueue&) = delete;
   SimQueue& operator=(const SimQueue&) = delete;
@@ -22,6 +22,7 @@ class SimQueue final : public Queue, public Sleeper {
   QueueKind kind() const noexcept override { return kind_; }
   Result<Ticket> submit(const Work& work) noexcept override;
   Result<std::size_t> reap(std::span<Completion> out) noexcept override;
+  DiskFacts disk_facts() const override;
 
   // The rest is the device's, under its lock.
   SimDevice& device() const { return device_; }
@@ -54,6 +55,7 @@ class SimQueue final : public Queue, public Sleeper {
   std::deque<Job> jobs_;         // not completed; the front is the head
   std::deque<Completion> done_;  // completed and not reaped
   std::vector<Ticket> failed_;   // in rising order; remembered as long as the queue lives
+  DiskFacts disk_facts_;
 };
 
 }  // namespace kvroof::sim

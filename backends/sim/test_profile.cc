@@ -61,6 +61,8 @@ std::string test_profile() {
       {"derates", {{"gemm", one}, {"attention", one}, {"memory", one}, {"copy", one}}},
       {"copy", {{"dma", copies}, {"batch", copies}, {"kernel", copies}}},
       {"compute", {{"f32", compute()}, {"bf16", compute()}}},
+      {"disk",
+       {{"read", value(2e9, "B/s")}, {"write", value(1e9, "B/s")}, {"file", value(1e-5, "s")}}},
       {"peer", {{"rate", value(50e9, "B/s")}, {"latency", value(1e-5, "s")}}}};
   return profile.dump();
 }

@@ -11,6 +11,7 @@
 namespace kvroof {
 namespace {
 
+using oracle::Blocks;
 using oracle::distance;
 using oracle::Order;
 using oracle::PagedFixture;
@@ -49,14 +50,15 @@ std::vector<double> reference(const Shape& shape, double scale, const Tensor& q,
   return out;
 }
 
-class AttentionTest : public ::testing::TestWithParam<std::tuple<Shape, DType, Order, Isa>> {};
+class AttentionTest
+    : public ::testing::TestWithParam<std::tuple<Shape, DType, Order, Blocks, Isa>> {};
 
 TEST_P(AttentionTest, EqualsThePlainSoftmaxInDouble) {
-  const auto& [shape, dtype, order, isa] = GetParam();
+  const auto& [shape, dtype, order, blocks, isa] = GetParam();
   if (!runs_here(isa)) GTEST_SKIP() << "this CPU lacks " << name(isa);
   std::mt19937 random(shape.tokens * 31 + shape.past);
   PagedFixture paged(dtype, order, shape.past + shape.tokens, shape.block_tokens, shape.kv_heads,
-                     shape.head_dim, random);
+                     shape.head_dim, random, blocks);
   const std::uint32_t row = shape.heads * shape.head_dim + shape.row_gap;
   Tensor q = random_tensor(dtype, std::size_t{shape.tokens} * row, random);
   Tensor out(dtype, std::size_t{shape.tokens} * shape.heads * shape.head_dim);
@@ -77,7 +79,9 @@ INSTANTIATE_TEST_SUITE_P(
                                          Shape{45, 517, 6, 2, 80, 64}, Shape{130, 131, 5, 1, 36, 7},
                                          Shape{261, 0, 2, 2, 128, 16}),
                        ::testing::Values(DType::f32, DType::bf16),
-                       ::testing::Values(Order::nhd, Order::hnd), ::testing::ValuesIn(kIsas)));
+                       ::testing::Values(Order::nhd, Order::hnd, Order::packed),
+                       ::testing::Values(Blocks::whole, Blocks::by_layer),
+                       ::testing::ValuesIn(kIsas)));
 
 TEST(Attention, ScoresOfAnyMagnitudeStayFinite) {
   std::mt19937 random(1);

@@ -24,18 +24,19 @@ std::uint64_t KvLayout::plane_bytes() const {
 
 std::uint64_t KvLayout::region_offset(std::uint32_t block, std::uint32_t index) const {
   if (layout == Layout::block_first) return block * block_bytes();
-  return (std::uint64_t{index} * blocks + block) * plane_bytes();
+  return (std::uint64_t{index} * blocks + block) * region_bytes();
 }
 
 PagedKv KvLayout::paged(std::uint32_t layer) const {
-  const bool by_block = layout == Layout::block_first;
+  const bool by_block = layout == Layout::block_first, packed = order == KvOrder::packed;
+  const std::uint64_t vector = head_dim * bytes_of(dtype), beside = packed ? planes : 1;
   const std::uint64_t plane_stride = by_block ? plane_bytes() : blocks * plane_bytes();
   PagedKv kv{};
   kv.k_offset = std::uint64_t{planes} * layer * plane_stride;
-  kv.v_offset = kv.k_offset + (planes - 1) * plane_stride;
-  kv.block_stride = by_block ? block_bytes() : plane_bytes();
-  kv.token_stride = std::uint64_t{kv_heads} * head_dim * bytes_of(dtype);
-  kv.head_stride = head_dim * bytes_of(dtype);
+  kv.v_offset = kv.k_offset + (planes - 1) * (packed ? vector : plane_stride);
+  kv.block_stride = by_block ? block_bytes() : region_bytes();
+  kv.token_stride = order == KvOrder::hnd ? vector : kv_heads * beside * vector;
+  kv.head_stride = order == KvOrder::hnd ? block_tokens * vector : beside * vector;
   kv.block_tokens = block_tokens;
   kv.kv_heads = kv_heads;
   kv.head_dim = head_dim;

@@ -12,11 +12,22 @@
 namespace kvroof {
 
 // block_first: one region a block, layer after layer inside it. layer_first: each layer's K and V
-// are arrays of their own, so a block is 2 * layers regions.
+// are arrays of their own, so a block is 2 * layers regions (packed: one array, layers regions).
 enum class Layout : std::uint8_t { block_first, layer_first };
 
 constexpr std::string_view name(Layout layout) {
   return layout == Layout::block_first ? "block_first" : "layer_first";
+}
+
+// Order inside one layer of a block. nhd: K [token][kv head][head_dim], then V likewise; hnd:
+// [kv head][token][head_dim]; packed: K and V of a head side by side, [token][kv
+// head][2][head_dim]. At two KV heads packed has the shape of another order: only the name tells
+// them apart.
+enum class KvOrder : std::uint8_t { nhd, hnd, packed };
+
+constexpr std::string_view name(KvOrder order) {
+  constexpr std::string_view kNames[] = {"nhd", "hnd", "packed"};
+  return kNames[static_cast<std::size_t>(order)];
 }
 
 // Layers that keep their KV alike, in a cache of their own: those of one window.
@@ -28,7 +39,6 @@ struct KvGroup {
 // Of every window that the model has, the smallest (that is, none) first.
 std::vector<KvGroup> kv_groups(const ModelShape& shape);
 
-// Order inside one layer's K (or V) of a block is nhd: [token][kv head][head_dim].
 struct KvLayout {
   Layout layout = Layout::block_first;
   DType dtype = DType::bf16;
@@ -36,12 +46,14 @@ struct KvLayout {
   std::uint32_t blocks = 0;  // physical blocks in the cache
   std::uint32_t planes = 2;  // K and V; 1: latents, which are both
   std::uint32_t window = 0;  // of the layers
+  KvOrder order = KvOrder::nhd;
 
   std::uint64_t plane_bytes() const;  // K (or V) of one layer of one block
   std::uint64_t block_bytes() const { return std::uint64_t{planes} * layers * plane_bytes(); }
   std::uint64_t cache_bytes() const { return blocks * block_bytes(); }
   std::uint32_t regions_per_block() const {
-    return layout == Layout::block_first ? 1 : planes * layers;
+    if (layout == Layout::block_first) return 1;
+    return order == KvOrder::packed ? layers : planes * layers;
   }
   std::uint64_t region_bytes() const { return block_bytes() / regions_per_block(); }
 

@@ -11,6 +11,7 @@
 namespace kvroof {
 namespace {
 
+using oracle::Blocks;
 using oracle::distance;
 using oracle::Order;
 using oracle::PagedFixture;
@@ -22,7 +23,8 @@ struct RopeCase {
   std::uint32_t tokens, past, heads, kv_heads, head_dim, block_tokens;
 };
 
-class RopeAppendTest : public ::testing::TestWithParam<std::tuple<RopeCase, DType, Order>> {};
+class RopeAppendTest : public ::testing::TestWithParam<std::tuple<RopeCase, DType, Order, Blocks>> {
+};
 
 TEST_P(RopeAppendTest, RotatesQAndAppendsRotatedKAndV) {
   const RopeCase shape = std::get<0>(GetParam());
@@ -32,7 +34,7 @@ TEST_P(RopeAppendTest, RotatesQAndAppendsRotatedKAndV) {
                       row = (shape.heads + 2 * shape.kv_heads) * d;
   std::mt19937 random(shape.tokens);
   PagedFixture paged(dtype, order, shape.past + shape.tokens, shape.block_tokens, shape.kv_heads, d,
-                     random);
+                     random, std::get<3>(GetParam()));
   Tensor qkv = random_tensor(dtype, shape.tokens * row, random);
   std::vector<float> frequency(half);
   for (std::uint32_t i = 0; i < half; ++i) {
@@ -68,14 +70,15 @@ TEST_P(RopeAppendTest, RotatesQAndAppendsRotatedKAndV) {
   EXPECT_LT(distance(paged.cache.values(), wanted_cache), tolerance(dtype));
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, RopeAppendTest,
-                         ::testing::Combine(::testing::Values(RopeCase{1, 0, 1, 1, 2, 1},
-                                                              RopeCase{5, 0, 4, 2, 8, 4},
-                                                              RopeCase{33, 100'000, 8, 2, 64, 16},
-                                                              RopeCase{7, 29, 6, 3, 80, 64},
-                                                              RopeCase{700, 5, 4, 1, 32, 16}),
-                                            ::testing::Values(DType::f32, DType::bf16),
-                                            ::testing::Values(Order::nhd, Order::hnd)));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, RopeAppendTest,
+    ::testing::Combine(::testing::Values(RopeCase{1, 0, 1, 1, 2, 1}, RopeCase{5, 0, 4, 2, 8, 4},
+                                         RopeCase{33, 100'000, 8, 2, 64, 16},
+                                         RopeCase{7, 29, 6, 3, 80, 64},
+                                         RopeCase{700, 5, 4, 1, 32, 16}),
+                       ::testing::Values(DType::f32, DType::bf16),
+                       ::testing::Values(Order::nhd, Order::hnd, Order::packed),
+                       ::testing::Values(Blocks::whole, Blocks::by_layer)));
 
 TEST(RopeAppend, APositionHasTheSameBitsWhereverACallBegins) {
   constexpr std::uint32_t kTokens = 40, kCut = 21, kDim = 16, kRow = 3 * kDim;

@@ -13,11 +13,16 @@
 
 namespace kvroof::oracle {
 
-enum class Order { nhd, hnd };  // inside a block: token or head outermost
+// Inside a block: token or head outermost, or K and V of a head side by side.
+enum class Order { nhd, hnd, packed };
+
+// Each layer has an array of its own: all blocks' K, then all blocks' V, or both packed.
+enum class Blocks { whole, by_layer };
 
 struct PagedFixture {
   PagedFixture(DType dtype, Order order, std::uint32_t positions, std::uint32_t block_tokens,
-               std::uint32_t kv_heads, std::uint32_t head_dim, std::mt19937& random)
+               std::uint32_t kv_heads, std::uint32_t head_dim, std::mt19937& random,
+               Blocks in = Blocks::whole)
       : cache(dtype, 0) {
     const std::uint64_t element = bytes_of(dtype), plane = block_tokens * kv_heads * head_dim;
     const std::uint32_t used = (positions + block_tokens - 1) / block_tokens, blocks = used + 3;
@@ -25,15 +30,19 @@ struct PagedFixture {
     std::iota(table.begin(), table.end(), 0);
     std::shuffle(table.begin(), table.end(), random);
     table.resize(used);
-    cache = random_tensor(dtype, blocks * 2 * plane, random);
+    const bool packed = order == Order::packed, by_layer = in == Blocks::by_layer;
+    const std::uint64_t beside = packed ? 2 : 1, array = blocks * 2 * plane;
+    const std::uint64_t first = by_layer ? array : 0;  // behind another layer's
+    cache = random_tensor(dtype, first + array, random);
     view.cache = cache.data();
     view.block_table = table.data();
     PagedKv& kv = view.shape;
     kv.cache.bytes = cache.bytes.size();
-    kv.v_offset = plane * element;
-    kv.block_stride = 2 * plane * element;
-    kv.token_stride = (order == Order::nhd ? kv_heads * head_dim : head_dim) * element;
-    kv.head_stride = (order == Order::nhd ? head_dim : block_tokens * head_dim) * element;
+    kv.k_offset = first * element;
+    kv.v_offset = (first + (packed ? head_dim : by_layer ? blocks * plane : plane)) * element;
+    kv.block_stride = (by_layer && !packed ? plane : 2 * plane) * element;
+    kv.token_stride = (order == Order::hnd ? head_dim : kv_heads * beside * head_dim) * element;
+    kv.head_stride = (order == Order::hnd ? block_tokens : beside) * head_dim * element;
     kv.block_tokens = block_tokens, kv.kv_heads = kv_heads, kv.head_dim = head_dim;
     kv.dtype = dtype;
   }

@@ -58,12 +58,14 @@ constexpr std::uint32_t kBlockTokens = 16;
 // A model on the host device, with a cache whose blocks are handed out in random order.
 class Model {
  public:
-  Model(const ModelShape& shape, DType dtype, Layout layout, std::uint32_t step_tokens)
+  Model(const ModelShape& shape, DType dtype, Layout layout, KvOrder order,
+        std::uint32_t step_tokens)
       : shape_(shape), device_(std::move(*open_device(*parse_device("host")))) {
     PrefillConfig config;
     config.shape = shape;
     config.dtype = dtype;
     config.kv = {make_kv_layout(shape, dtype, layout, kBlockTokens, kBlocks)};
+    config.kv.front().order = order;
     config.step_tokens = step_tokens;
     config.seed = kSeed;
     cache_ = allocate(MemoryKind::device, config.kv.front().cache_bytes());
@@ -179,6 +181,7 @@ struct Setting {
   DType dtype;
   Layout layout;
   double bound;  // max abs difference over max abs logit
+  KvOrder order = KvOrder::nhd;
 };
 
 class PrefillOnHost : public testing::TestWithParam<Setting> {
@@ -189,7 +192,7 @@ class PrefillOnHost : public testing::TestWithParam<Setting> {
   }
 
   Model model(std::uint32_t step_tokens) const {
-    return {GetParam().shape, GetParam().dtype, GetParam().layout, step_tokens};
+    return {GetParam().shape, GetParam().dtype, GetParam().layout, GetParam().order, step_tokens};
   }
   void expect_reference(const std::vector<float>& got) const {
     EXPECT_LT(distance(got, wanted_), GetParam().bound);
@@ -274,6 +277,23 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{"grouped_bf16_block_first", grouped(), DType::bf16, Layout::block_first, kBf16},
         Setting{"llama3_bf16_layer_first", llama_3_like(), DType::bf16, Layout::layer_first,
                 kBf16}),
+    [](const auto& param) { return std::string(param.param.name); });
+
+// At two KV heads (grouped) and at one (llama3).
+INSTANTIATE_TEST_SUITE_P(
+    Orders, PrefillOnHost,
+    testing::Values(Setting{"grouped_block_first_hnd", grouped(), DType::f32, Layout::block_first,
+                            kF32, KvOrder::hnd},
+                    Setting{"grouped_layer_first_hnd", grouped(), DType::f32, Layout::layer_first,
+                            kF32, KvOrder::hnd},
+                    Setting{"grouped_block_first_packed", grouped(), DType::f32,
+                            Layout::block_first, kF32, KvOrder::packed},
+                    Setting{"grouped_layer_first_packed", grouped(), DType::f32,
+                            Layout::layer_first, kF32, KvOrder::packed},
+                    Setting{"llama3_block_first_hnd", llama_3_like(), DType::f32,
+                            Layout::block_first, kF32, KvOrder::hnd},
+                    Setting{"llama3_layer_first_packed", llama_3_like(), DType::f32,
+                            Layout::layer_first, kF32, KvOrder::packed}),
     [](const auto& param) { return std::string(param.param.name); });
 
 TEST(PrefillOnHostRefuses, HeadNorms) {

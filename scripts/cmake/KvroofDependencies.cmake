@@ -9,9 +9,11 @@ find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(OpenMP REQUIRED)
 find_package(PkgConfig REQUIRED)
+pkg_check_modules(sodium REQUIRED IMPORTED_TARGET libsodium)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(hwloc REQUIRED IMPORTED_TARGET hwloc)
 pkg_check_modules(numa REQUIRED IMPORTED_TARGET numa)
+pkg_check_modules(uring REQUIRED IMPORTED_TARGET liburing)
 
 # Debian's dnnl-config.cmake asks for OpenCL headers, which CPU use never needs: find it directly.
 find_library(KVROOF_DNNL_LIBRARY dnnl REQUIRED)

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string>
 
-#include "suites/harness/unique_fd.h"
+#include "backends/api/unique_fd.h"
 
 namespace kvroof {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "backends/api/status.h"
-#include "suites/harness/unique_fd.h"
+#include "backends/api/unique_fd.h"
 
 namespace kvroof {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "backends/api/status.h"
+#include "backends/api/unique_fd.h"
 #include "suites/harness/part_file.h"
 #include "suites/harness/record.h"
-#include "suites/harness/unique_fd.h"
 
 namespace kvroof {
 

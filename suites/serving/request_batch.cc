@@ -145,8 +145,7 @@ Result<RequestBatch> RequestBatch::create(Session& s, std::uint32_t context_toke
       RequestKv kv;
       kv.blocks = std::move(*blocks);
       if (i < batch) {
-        const auto record = make_record(s.shape, s.kv[group], s.spec.blocks_per_chunk);
-        kv.keys = chunk_keys(record, r.tokens, s.chunk_tokens());
+        kv.keys = chunk_keys(session_record(s, group), r.tokens, s.chunk_tokens());
       }
       r.kv.push_back(std::move(kv));
     }

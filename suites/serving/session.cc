@@ -118,6 +118,15 @@ Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShap
   return session;
 }
 
+CompatibilityRecord session_record(const Session& s, std::size_t group) {
+  CompatibilityRecord record = make_record(s.shape, s.kv[group], s.spec.blocks_per_chunk);
+  const DeviceInfo& info = s.device.info();
+  record.weights = fmt::format("{} random seed {}", name(s.spec.dtype), s.spec.seed);
+  record.compute_dtype = s.spec.dtype;
+  record.attention = fmt::format("{} on {}", info.backend, info.name);
+  return record;
+}
+
 Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec,
             std::uint64_t request_bytes) {
   std::uint64_t kv_bytes = 0, tier = 0;

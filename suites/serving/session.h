@@ -59,6 +59,9 @@ struct Session {
                                                  const SessionSpec& spec);
 };
 
+// What the KV of a group of layers depends on besides its tokens.
+CompatibilityRecord session_record(const Session& session, std::size_t group);
+
 // Why a session of this size can't be had, or ok: the KV budget is 0.9 of the device's memory less
 // weights, activations and what requests take (RequestBatch::device_bytes).
 Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec,

@@ -24,6 +24,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "backends/os/": CONTRACT,
     "backends/queues/": (*CONTRACT, "kernels/portable/"),
     "backends/faults/": (*CONTRACT, "backends/queues/"),
+    "backends/disk/": (*CONTRACT, *SHARED),
     "backends/stream/": (*CONTRACT, *SHARED),
     "backends/cuda/": (*CONTRACT, *SHARED, "backends/stream/"),
     # An adapter: the contract, what adapters share, device code, and the two headers by which it
@@ -32,6 +33,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *CONTRACT,
         *SHARED,
         *DEVICE_CODE,
+        "backends/disk/",
         "backends/registry/device_spec.h",
         "backends/registry/registry.h",
     ),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creating the engine, taking in requests, and answering questions. Driving: engine_drive.cc.
+// Creating the engine and answering questions. Taking in requests: engine_requests.cc; driving the
+// lanes: engine_drive.cc; ending what goes on for too long: engine_expiry.cc.
 #include "transfer/engine/engine.h"
 
 #include <algorithm>
@@ -45,7 +46,10 @@ Status still_waiting() {
 Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
                                          const EngineConfig& config) {
   const std::uint64_t chunk_bytes = config.kv.block_bytes() * config.blocks_per_chunk;
-  auto tier = HostTier::create(device, chunk_bytes, config.host_tier_bytes, config.backed);
+  auto tier = HostTier::create(device, {.chunk_bytes = chunk_bytes,
+                                        .bytes = config.host_tier_bytes,
+                                        .backed = config.backed,
+                                        .eviction = config.eviction});
   if (!tier.ok()) return tier.status();
   // Loads come first: a request waits for them.
   auto offloads = Lane::create(device, QueueKind::copy_out, Priority::low, config.method,
@@ -76,150 +80,29 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
     : device_(device),
       blocks_(config.kv.blocks),
       blocks_per_chunk_(config.blocks_per_chunk),
-      chunk_bytes_(config.kv.block_bytes() * config.blocks_per_chunk),
+      block_bytes_(config.kv.block_bytes()),
+      copy_timeout_(config.copy_timeout),
       planner_(config.kv, cache),
       tier_(std::move(tier)),
+      gate_(config.store, tier_.facts().chunks),
       ledger_(config.kv.blocks),
+      transfers_(config.blocks_per_chunk),
       offload_lane_(std::move(offload_lane)),
       load_lane_(std::move(load_lane)),
       seen_in_(config.kv.blocks, 0) {}
 
 std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys) {
-  std::uint32_t hits = 0;
-  for (const ChunkKey& key : keys) {
-    const SlotId slot = tier_.find(key);
-    if (slot == kNoSlot || !tier_.visible(slot)) break;
-    ++hits;
-  }
-  return hits;
+  if (load_lane_.given_up()) return 0;  // nothing can be loaded any more
+  return tier_.lookup(keys);
 }
 
-void EngineImpl::note_write(std::span<const BlockId> blocks, Point by) {
-  assert(check_exist(blocks).ok());
-  for (const BlockId block : blocks) {
-    const CopyNumber offload = ledger_.last_offload(block), load = ledger_.last_load(block);
-    if (offload_lane_.state(offload) == Lane::State::waiting) spoil_waiting_offloads(block);
-    // A load that failed must not spoil what is written now. An open one must have been fenced on.
-    if (load_lane_.ended(load)) ledger_.forget_load(block);
-  }
-  ledger_.note_write(blocks, by);
-}
-
-void EngineImpl::note_read(std::span<const BlockId> blocks, Point by) {
-  assert(check_exist(blocks).ok());
-  ledger_.note_read(blocks, by);
-}
-
-void EngineImpl::spoil_waiting_offloads(BlockId block) {
-  offload_lane_.for_each_waiting([&](ChunkCopy& copy) {
-    const auto blocks = transfers_[copy.transfer].blocks_of(copy.chunk);
-    if (std::find(blocks.begin(), blocks.end(), block) != blocks.end()) copy.spoilt = true;
-  });
-}
-
-Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
-                                       std::span<const BlockId> blocks) {
-  if (Status status = check(keys, blocks); !status.ok()) return status;
-  const auto chunks = static_cast<std::uint32_t>(keys.size());
-  const std::uint32_t index = transfers_.open(Direction::offload, chunks, blocks);
-  const TransferId id = transfers_[index].result.id;
-  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) offload_chunk(index, chunk, keys[chunk]);
-  end_if_done(index);
-  feed_lanes();
-  return id;
-}
-
-void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key) {
-  OpenTransfer& transfer = transfers_[index];
-  if (const SlotId held = tier_.find(key); held != kNoSlot) {
-    ++transfer.result.chunks_held;
-    if (!tier_.visible(held)) return;  // on its way: whoever copies it holds the reference
-    tier_.acquire(held);
-    transfer.slots[chunk] = held;
-    return;
-  }
-  const SlotId slot = transfer.slots[chunk] = tier_.reserve(key);
-  if (slot == kNoSlot) {
-    ++transfer.result.chunks_refused;
-    return;
-  }
-  ++transfer.copies_open;
-  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
-  copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
-  ledger_.begin_offload(transfer.blocks_of(chunk), offload_lane_.next_number(), transfer.needs);
-  copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
-  offload_lane_.push(copy);
-}
-
-Result<TransferId> EngineImpl::load(std::span<const ChunkKey> keys,
-                                    std::span<const BlockId> blocks) {
-  if (Status status = check(keys, blocks); !status.ok()) return status;
-  if (Status status = check_distinct(blocks); !status.ok()) return status;
-  if (Status status = check_visible(keys); !status.ok()) return status;
-  const auto chunks = static_cast<std::uint32_t>(keys.size());
-  const std::uint32_t index = transfers_.open(Direction::load, chunks, blocks);
-  const TransferId id = transfers_[index].result.id;
-  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) load_chunk(index, chunk, keys[chunk]);
-  end_if_done(index);
-  feed_lanes();
-  return id;
-}
-
-void EngineImpl::load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key) {
-  OpenTransfer& transfer = transfers_[index];
-  const SlotId slot = transfer.slots[chunk] = tier_.find(key);
-  tier_.acquire(slot);
-  ++transfer.copies_open;
-  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
-  copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
-  ledger_.begin_load(transfer.blocks_of(chunk), load_lane_.next_number(), transfer.needs);
-  copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
-  load_lane_.push(copy);
-}
-
-Status EngineImpl::check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) const {
-  if (keys.size() * blocks_per_chunk_ != blocks.size()) {
-    return {Code::invalid, std::to_string(keys.size()) + " chunks need " +
-                               std::to_string(keys.size() * blocks_per_chunk_) + " blocks, not " +
-                               std::to_string(blocks.size()) + "."};
-  }
-  return check_exist(blocks);
-}
-
-Status EngineImpl::check_exist(std::span<const BlockId> blocks) const {
-  for (const BlockId block : blocks) {
-    if (block < blocks_) continue;
-    return {Code::invalid, "Block " + std::to_string(block) + " must be one of the cache's " +
-                               std::to_string(blocks_) + "."};
-  }
-  return {};
-}
-
-Status EngineImpl::check_distinct(std::span<const BlockId> blocks) {
-  if (++load_count_ == 0) {  // wrapped: old marks would look new
-    std::fill(seen_in_.begin(), seen_in_.end(), 0);
-    load_count_ = 1;
-  }
-  for (const BlockId block : blocks) {
-    if (std::exchange(seen_in_[block], load_count_) != load_count_) continue;
-    return {Code::invalid, "A load must name each block once, but names block " +
-                               std::to_string(block) + " twice."};
-  }
-  return {};
-}
-
-Status EngineImpl::check_visible(std::span<const ChunkKey> keys) const {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const SlotId slot = tier_.find(keys[i]);
-    if (slot != kNoSlot && tier_.visible(slot)) continue;
-    return {Code::invalid, "Chunk " + std::to_string(i) +
-                               " of the load is not in the tier: lookup says how many are."};
-  }
-  return {};
+std::optional<Nanos> EngineImpl::estimate(Direction direction, std::uint64_t blocks) const {
+  const auto at = static_cast<std::size_t>(direction);
+  return meters_[at].time_of((blocks_open_[at] + blocks) * block_bytes_);
 }
 
 Result<std::vector<Point>> EngineImpl::fences_for_read(std::span<const BlockId> blocks) {
-  if (Status status = check_exist(blocks); !status.ok()) return status;
+  if (Status status = check_usable(blocks); !status.ok()) return status;
   std::vector<Point> points;
   CopyNumber seen = 0;  // neighbours come with one copy as a rule
   for (const BlockId block : blocks) {
@@ -239,7 +122,7 @@ Result<std::vector<Point>> EngineImpl::fences_for_read(std::span<const BlockId> 
 }
 
 Result<std::vector<Point>> EngineImpl::fences_for_write(std::span<const BlockId> blocks) {
-  if (Status status = check_exist(blocks); !status.ok()) return status;
+  if (Status status = check_usable(blocks); !status.ok()) return status;
   std::vector<Point> points;
   for (const BlockId block : blocks) {
     const CopyNumber offload = ledger_.last_offload(block), load = ledger_.last_load(block);
@@ -249,6 +132,25 @@ Result<std::vector<Point>> EngineImpl::fences_for_write(std::span<const BlockId>
     add_point(points, load_lane_.point(load));
   }
   return points;
+}
+
+Status EngineImpl::check_exist(std::span<const BlockId> blocks) const {
+  for (const BlockId block : blocks) {
+    if (block < blocks_) continue;
+    return {Code::invalid, "Block " + std::to_string(block) + " must be one of the cache's " +
+                               std::to_string(blocks_) + "."};
+  }
+  return {};
+}
+
+Status EngineImpl::check_usable(std::span<const BlockId> blocks) const {
+  if (Status status = check_exist(blocks); !status.ok() || lost_blocks_.empty()) return status;
+  for (const BlockId block : blocks) {
+    if (!lost_blocks_[block]) continue;
+    return {Code::lost, "A load that never ended may still write to block " +
+                            std::to_string(block) + ": use another."};
+  }
+  return {};
 }
 
 }  // namespace kvroof

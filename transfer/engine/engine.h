@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,18 +14,39 @@
 #include "transfer/keys/chunk_key.h"
 #include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
+#include "transfer/tier/store_policy.h"
 
 namespace kvroof {
 
 using TransferId = std::uint64_t;
+
+enum class Direction : std::uint8_t { offload, load };
 
 struct EngineConfig {
   KvLayout kv;  // of the device's cache
   std::uint32_t blocks_per_chunk = 16;
   std::uint64_t host_tier_bytes = 0;                  // pinned; rounded down to whole chunks
   std::uint64_t lane_bytes_in_flight = 128ull << 20;  // at least two chunks are always allowed
+  Eviction eviction = Eviction::lru;                  // of the host tier
+  StorePolicy store = StorePolicy::immediate;         // in the host tier
+  // A copy that is open for longer never ends: its lane is given up, and all that it holds fails.
+  // Longer than any step of compute, which copies wait for. Zero: no bound.
+  Nanos copy_timeout{};
   CopyMethod method = CopyMethod::dma;
   bool backed = true;  // false: no contents (simulator with data off)
+};
+
+struct OffloadOptions {
+  Offer offer = Offer::used;
+  Nanos deadline = Nanos::max();  // see LoadOptions
+};
+
+struct LoadOptions {
+  // Of the first chunk, the blocks that are not wanted, since the cache has them already: fewer
+  // than blocks_per_chunk.
+  std::uint32_t skip_blocks = 0;
+  // Copies that the device has not been handed by then are dropped, as `timeout`. Device clock.
+  Nanos deadline = Nanos::max();
 };
 
 // How one offload or load ended. Chunks that failed are counted, never served.
@@ -32,9 +54,10 @@ struct TransferResult {
   TransferId id = 0;
   Status status;  // the first failure, or ok
   std::uint32_t chunks = 0, failed_chunks = 0;
-  std::uint32_t chunks_held = 0;     // offload: in the tier or on their way, not copied again
-  std::uint32_t chunks_refused = 0;  // offload: the tier was full of chunks in use
-  std::uint64_t bytes = 0;           // that landed
+  std::uint32_t chunks_held = 0;      // offload: in the tier or on their way, not copied again
+  std::uint32_t chunks_refused = 0;   // offload: the tier was full of chunks in use
+  std::uint32_t chunks_unwanted = 0;  // offload: not stored now, by the store policy
+  std::uint64_t bytes = 0;            // that landed
   std::uint64_t regions = 0;
   Interval interval;  // first copy's begin to last copy's end, device clock
 };
@@ -42,7 +65,9 @@ struct TransferResult {
 // Since the engine was created. Bytes a hop, to be reconciled with hits.
 struct EngineCounters {
   std::uint64_t chunks_offloaded = 0, chunks_loaded = 0, chunks_failed = 0;
-  std::uint64_t chunks_held = 0, chunks_refused = 0, chunks_evicted = 0;
+  std::uint64_t chunks_dropped = 0;  // of those failed: cancelled, or past their deadline
+  std::uint64_t chunks_held = 0, chunks_refused = 0, chunks_unwanted = 0, chunks_evicted = 0;
+  std::uint64_t chunks_handed_over = 0;  // loaded, and so no longer in the tier (on_evict)
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
 };
 
@@ -67,13 +92,32 @@ class Engine {
   virtual void note_write(std::span<const BlockId> blocks, Point by) = 0;
   virtual void note_read(std::span<const BlockId> blocks, Point by) = 0;
 
-  // Copies blocks to the tier, blocks_per_chunk of them a key. Returns at once.
+  // Copies blocks to the tier, blocks_per_chunk of them a key, as far as the store policy wants
+  // them now. Returns at once. `lost`, here and of a load: the lane was given up, as copy_timeout
+  // says.
   virtual Result<TransferId> offload(std::span<const ChunkKey> keys,
-                                     std::span<const BlockId> blocks) = 0;
+                                     std::span<const BlockId> blocks,
+                                     const OffloadOptions& options = {}) = 0;
 
-  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise).
-  virtual Result<TransferId> load(std::span<const ChunkKey> keys,
-                                  std::span<const BlockId> blocks) = 0;
+  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise). Of the first
+  // chunk blocks may be skipped, and of the last those that `blocks` is too short for: a prefix
+  // that is cached in part, or whose last tokens are computed anyway, moves no more than it needs.
+  // Under on_evict each leaves the tier as its end lands, unless it is protected.
+  virtual Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                                  const LoadOptions& options = {}) = 0;
+
+  // Drops what the device has not been handed of a transfer: those copies fail as `aborted`. What
+  // it has been handed always runs, and the result comes when that has ended. `invalid` where no
+  // transfer of this id is open.
+  virtual Status cancel(TransferId id) = 0;
+
+  // How long a load (an offload) of so many blocks would take if it were asked for now, behind all
+  // that was asked for before it; by the rate of the last copies. Empty where none has landed yet.
+  virtual std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const = 0;
+
+  // A protected chunk is never evicted, nor handed over. `invalid`: the chunk isn't visible;
+  // `no_memory`: as many as may be are protected already.
+  virtual Status protect(const ChunkKey& key, bool on) = 0;
 
   // Submits what the lanes have room for and takes in what landed. Never blocks.
   virtual Status poll() = 0;
@@ -90,7 +134,8 @@ class Engine {
 
   // The points that a reader of `blocks` must fence on: the loads into them that are open. `busy`
   // while one still waits in its lane: poll or wait, then ask again. `failed` where the last load
-  // into a block failed and nothing was written there since: recompute it.
+  // into a block failed and nothing was written there since: recompute it. `lost`, here and below,
+  // where a load that was given up may still write to a block: never use it again.
   virtual Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks) = 0;
 
   // The points that a writer of `blocks` must fence on: the offloads and loads of them that are

@@ -22,10 +22,10 @@ void widen(Interval& interval, const Interval& other) {
 
 // Both lanes drain before either is destroyed: a copy may be fenced on one of the other lane.
 EngineImpl::~EngineImpl() {
-  while (reap(load_lane_).ok() && reap(offload_lane_).ok()) {
-    const std::vector<Point> points = open_points();
-    if (points.empty() || !device_.wait_any(points, Nanos::max()).ok()) return;
-  }
+  do {
+    if (!reap(load_lane_).ok() || !reap(offload_lane_).ok()) return;
+    expire();
+  } while (!open_points().empty() && wait_for_progress(Nanos::max()).ok());
 }
 
 // Feeding may end copies that never get a ticket, and so a completion: those are taken in too.
@@ -35,6 +35,7 @@ Status EngineImpl::poll() {
     for (Lane* lane : {&load_lane_, &offload_lane_}) {
       if (Status reaped = reap(*lane); status.ok()) status = std::move(reaped);
     }
+    expire();
     feed_lanes();
   } while (status.ok() && (load_lane_.has_ended() || offload_lane_.has_ended()));
   return status;
@@ -57,9 +58,8 @@ bool EngineImpl::feed(Lane& lane, const Lane& other) {
       case Readiness::waits:
         return progress;
       case Readiness::hopeless:
-        lane.fail_next({Code::aborted,
-                        "The blocks to offload hold nothing good: a load into them failed, or they "
-                        "were overwritten before the copy began."});
+        lane.fail_next(
+            {Code::aborted, "The blocks to offload hold nothing good: a load into them failed."});
         break;
       case Readiness::ready:
         if (!submit(lane, *copy)) return progress;
@@ -71,7 +71,6 @@ bool EngineImpl::feed(Lane& lane, const Lane& other) {
 }
 
 EngineImpl::Readiness EngineImpl::gather_fences(const ChunkCopy& copy, const Lane& other) {
-  if (copy.spoilt) return Readiness::hopeless;
   const OpenTransfer& transfer = transfers_[copy.transfer];
   fences_.clear();
   for (std::uint32_t i = copy.first_need; i < copy.end_need; ++i) {
@@ -96,7 +95,10 @@ EngineImpl::Readiness EngineImpl::gather_fences(const ChunkCopy& copy, const Lan
 bool EngineImpl::submit(Lane& lane, const ChunkCopy& copy) {
   const OpenTransfer& transfer = transfers_[copy.transfer];
   const auto blocks = transfer.blocks_of(copy.chunk);
-  const Span chunk = tier_.span(copy.slot);
+  const std::uint64_t skipped = transfer.skipped(copy.chunk) * block_bytes_;
+  Span chunk = tier_.span(copy.slot);
+  chunk.offset += skipped;
+  chunk.bytes -= skipped;
   if (transfer.direction == Direction::offload) {
     planner_.plan_offload(blocks, chunk, regions_);
   } else {
@@ -114,23 +116,59 @@ Status EngineImpl::reap(Lane& lane) {
 
 void EngineImpl::take_in(const LandedCopy& landed) {
   OpenTransfer& transfer = transfers_[landed.copy.transfer];
-  const bool offload = transfer.direction == Direction::offload;
-  TransferResult& result = transfer.result;
-  result.regions += landed.regions;
-  if (landed.regions > 0) widen(result.interval, landed.interval);
+  const auto at = static_cast<std::size_t>(transfer.direction);
+  const std::uint64_t blocks = transfer.blocks_of(landed.copy.chunk).size();
+  transfer.result.regions += landed.regions;
+  if (landed.regions > 0) widen(transfer.result.interval, landed.interval);
   if (landed.status.ok()) {
-    if (offload) tier_.commit(landed.copy.slot);
-    result.bytes += chunk_bytes_;
-    ++(offload ? counters_.chunks_offloaded : counters_.chunks_loaded);
-    (offload ? counters_.bytes_offloaded : counters_.bytes_loaded) += chunk_bytes_;
+    take_in_success(landed, blocks * block_bytes_);
   } else {
-    if (offload) tier_.abandon(std::exchange(transfer.slots[landed.copy.chunk], kNoSlot));
-    if (result.status.ok()) result.status = landed.status;
-    ++result.failed_chunks;
-    ++counters_.chunks_failed;
+    take_in_failure(landed);
   }
   --transfer.copies_open;
+  blocks_open_[at] -= blocks;
   end_if_done(landed.copy.transfer);
+}
+
+void EngineImpl::take_in_success(const LandedCopy& landed, std::uint64_t bytes) {
+  OpenTransfer& transfer = transfers_[landed.copy.transfer];
+  const bool offload = transfer.direction == Direction::offload;
+  if (offload) {
+    tier_.commit(landed.copy.slot);
+  } else if (gate_.is_exclusive()) {
+    hand_over(landed.copy);
+  }
+  meters_[static_cast<std::size_t>(transfer.direction)].landed(
+      bytes, landed.interval, landed.submitted, landed.copy.chunk == 0);
+  transfer.result.bytes += bytes;
+  ++(offload ? counters_.chunks_offloaded : counters_.chunks_loaded);
+  (offload ? counters_.bytes_offloaded : counters_.bytes_loaded) += bytes;
+}
+
+// The slot of a copy that may still land keeps its reference: as a source it must not change, and
+// as a destination it must hold nothing else.
+void EngineImpl::take_in_failure(const LandedCopy& landed) {
+  OpenTransfer& transfer = transfers_[landed.copy.transfer];
+  SlotId& slot = transfer.slots[landed.copy.chunk];
+  if (transfer.direction == Direction::offload) {
+    tier_.abandon(std::exchange(slot, kNoSlot), landed.may_still_land);
+  } else if (landed.may_still_land) {
+    slot = kNoSlot;
+  }
+  if (transfer.result.status.ok()) transfer.result.status = landed.status;
+  ++transfer.result.failed_chunks;
+  ++counters_.chunks_failed;
+}
+
+// What was skipped of a chunk the cache has already, but a chunk whose end was left out stays.
+// Another load of it may have handed it over before.
+void EngineImpl::hand_over(const ChunkCopy& copy) {
+  const OpenTransfer& transfer = transfers_[copy.transfer];
+  const std::size_t loaded = transfer.blocks_of(copy.chunk).size();
+  if (transfer.skipped(copy.chunk) + loaded < blocks_per_chunk_) return;
+  if (!tier_.visible(copy.slot) || tier_.is_protected(copy.slot)) return;
+  tier_.drop(copy.slot);
+  ++counters_.chunks_handed_over;
 }
 
 // References go back from the last chunk to the first, so that of a prefix the end is evicted
@@ -140,10 +178,10 @@ void EngineImpl::end_if_done(std::uint32_t index) {
   if (transfer.copies_open > 0) return;
   counters_.chunks_held += transfer.result.chunks_held;
   counters_.chunks_refused += transfer.result.chunks_refused;
+  counters_.chunks_unwanted += transfer.result.chunks_unwanted;
   counters_.chunks_evicted = tier_.evictions();
-  for (std::size_t i = transfer.slots.size(); i-- > 0;) {
-    if (transfer.slots[i] != kNoSlot) tier_.release(transfer.slots[i]);
-  }
+  std::reverse(transfer.slots.begin(), transfer.slots.end());
+  tier_.release(transfer.slots);
   transfers_.close(index);
 }
 
@@ -162,16 +200,10 @@ Result<TransferResult> EngineImpl::wait(TransferId id, Nanos deadline) {
     const Status polled = poll();
     if (auto result = transfers_.take(id)) return std::move(*result);
     if (!polled.ok()) return polled;
-    if (!transfers_.is_open(id)) {
+    if (transfers_.find(id) == nullptr) {
       return Status{Code::invalid, "No transfer has this id, or its result was taken already."};
     }
-    const std::vector<Point> points = open_points();
-    if (points.empty()) {
-      return Status{Code::stuck, "The device takes no copy although none is open: it can't end."};
-    }
-    if (const auto waited = device_.wait_any(points, deadline); !waited.ok()) {
-      return waited.status();
-    }
+    if (Status status = wait_for_progress(deadline); !status.ok()) return status;
   }
 }
 

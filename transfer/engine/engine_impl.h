@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Engine's one implementation: it ties tier, lanes, ledger and planner together. Include engine.h.
 #pragma once
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "transfer/engine/engine.h"
 #include "transfer/engine/transfer_table.h"
 #include "transfer/lanes/block_ledger.h"
+#include "transfer/lanes/copy_meter.h"
 #include "transfer/lanes/lane.h"
 #include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
@@ -22,9 +24,13 @@ class EngineImpl final : public Engine {
   std::uint32_t lookup(std::span<const ChunkKey> keys) override;
   void note_write(std::span<const BlockId> blocks, Point by) override;
   void note_read(std::span<const BlockId> blocks, Point by) override;
-  Result<TransferId> offload(std::span<const ChunkKey> keys,
-                             std::span<const BlockId> blocks) override;
-  Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) override;
+  Result<TransferId> offload(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                             const OffloadOptions& options) override;
+  Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                          const LoadOptions& options) override;
+  Status cancel(TransferId id) override;
+  std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const override;
+  Status protect(const ChunkKey& key, bool on) override { return tier_.protect(key, on); }
   Status poll() override;
   std::vector<Point> open_points() const override;
   std::vector<TransferResult> take_results() override;
@@ -36,13 +42,16 @@ class EngineImpl final : public Engine {
 
  private:
   // Taking in requests.
-  Status check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks) const;
+  Status check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+               std::uint32_t skip_blocks) const;
   Status check_exist(std::span<const BlockId> blocks) const;
+  Status check_usable(std::span<const BlockId> blocks) const;
   Status check_distinct(std::span<const BlockId> blocks);
   Status check_visible(std::span<const ChunkKey> keys) const;
-  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
+  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key, Offer offer);
   void load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
   void spoil_waiting_offloads(BlockId block);
+  void set_deadline(OpenTransfer& transfer, Nanos deadline);
 
   // Driving the lanes.
   void feed_lanes();
@@ -52,23 +61,48 @@ class EngineImpl final : public Engine {
   bool submit(Lane& lane, const ChunkCopy& copy);
   Status reap(Lane& lane);
   void take_in(const LandedCopy& landed);
+  void take_in_success(const LandedCopy& landed, std::uint64_t bytes);
+  void take_in_failure(const LandedCopy& landed);
+  void hand_over(const ChunkCopy& copy);
   void end_if_done(std::uint32_t index);
+
+  // Ending what goes on for too long.
+  using WhichCopies = std::function<bool(const ChunkCopy&)>;
+  void drop_waiting(Lane& lane, const WhichCopies& which, const Status& why);
+  void drop_late(Nanos now);
+  void expire();
+  void give_up_stalled(Nanos now);
+  void give_up(Lane& lane);
+  Nanos next_expiry() const;
+  Status wait_for_progress(Nanos deadline);
+  Lane& lane_of(Direction direction) {
+    return direction == Direction::offload ? offload_lane_ : load_lane_;
+  }
 
   Device& device_;
   std::uint32_t blocks_, blocks_per_chunk_;
-  std::uint64_t chunk_bytes_;
+  std::uint64_t block_bytes_;
+  Nanos copy_timeout_;
   Planner planner_;
   HostTier tier_;  // before the lanes: it outlives their draining
+  StoreGate gate_;
   BlockLedger ledger_;
   TransferTable transfers_;
   Lane offload_lane_, load_lane_;
   EngineCounters counters_;
+
+  // By direction: what is asked for and has not ended, and how fast it goes.
+  std::uint64_t blocks_open_[2] = {0, 0};
+  CopyMeter meters_[2];
+  Nanos earliest_deadline_ = Nanos::max();  // of the open transfers, or earlier
+  std::vector<bool> lost_blocks_;           // empty: none is; see fences_for_write
 
   std::vector<std::uint32_t> seen_in_;  // by block: the last load that named it
   std::uint32_t load_count_ = 0;
   std::vector<Point> fences_;  // scratch, kept for their memory
   std::vector<Region> regions_;
   std::vector<LandedCopy> landed_;
+  std::vector<ChunkCopy> dropped_;
 };
 
 }  // namespace kvroof

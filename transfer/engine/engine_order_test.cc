@@ -15,8 +15,6 @@ namespace {
 using testing::AssertionFailure;
 using testing::AssertionResult;
 using testing::AssertionSuccess;
-using Blocks = std::vector<BlockId>;
-
 constexpr std::uint8_t kOld = 0x11, kNew = 0x22, kStored = 0x33;
 
 std::vector<ChunkKey> keys(std::vector<std::uint64_t> numbers) {

@@ -95,7 +95,15 @@ class Model {
       keys.push_back(key_of(first, second));
       offloaded_[keys.back()] = {first, second};
     }
-    EXPECT_TRUE(rig_.engine->offload(keys, blocks).ok());
+    const Offer offer = random_() % 4 == 0 ? Offer::used : Offer::evicted;
+    EXPECT_TRUE(rig_.engine->offload(keys, blocks, {.offer = offer}).ok());
+    EXPECT_TRUE(rig_.engine->offload(keys, blocks, {.offer = Offer::used}).ok());  // another use
+    protect_one_of(keys);
+  }
+
+  // Or no longer. A refusal is none of the model's business.
+  void protect_one_of(const std::vector<ChunkKey>& keys) {
+    (void)rig_.engine->protect(keys[random_() % keys.size()], random_() % 2 == 0);
   }
 
   void load(std::size_t chunks) {
@@ -132,7 +140,9 @@ TEST_P(EngineRandomTest, AgreesWithAPlainModel) {
   const std::uint32_t seed = GetParam();
   Rig rig({.layout = seed % 2 == 0 ? Layout::block_first : Layout::layer_first,
            .tier_chunks = 4 + seed % 9,
-           .lane_chunks = 2 + seed % 3},
+           .lane_chunks = 2 + seed % 3,
+           .eviction = static_cast<Eviction>(seed % 3),
+           .store = static_cast<StorePolicy>(seed / 3 % 3)},
           {.max_regions = seed % 4 == 3 ? 3u : 0u, .max_open_tickets = seed % 8 == 7 ? 2u : 0u});
   Model model(rig, seed);
   for (int i = 0; i < 200 && !testing::Test::HasFailure(); ++i) model.step();

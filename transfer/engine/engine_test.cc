@@ -5,79 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <numeric>
 #include <random>
 
+#include "transfer/testing/test_pattern.h"
 #include "transfer/testing/test_rig.h"
 
 namespace kvroof {
 namespace {
-
-using Blocks = std::vector<BlockId>;
-
-std::vector<ChunkKey> keys(std::uint64_t first, std::uint64_t count) {
-  std::vector<ChunkKey> list;
-  for (std::uint64_t n = first; n < first + count; ++n) list.push_back(Rig::key(n));
-  return list;
-}
-
-Blocks range(BlockId first, BlockId count) {
-  Blocks blocks(count);
-  std::iota(blocks.begin(), blocks.end(), first);
-  return blocks;
-}
-
-TransferResult finish(Rig& rig, Result<TransferId> id) {
-  EXPECT_TRUE(id.ok()) << id.status().text;
-  auto result = rig.engine->wait(*id, Nanos::max());
-  EXPECT_TRUE(result.ok()) << result.status().text;
-  return *result;
-}
-
-// Calls visit(byte offset of the element, its id): K and V of each layer, block, token, head and i,
-// as the ops that use the cache would find it.
-template <class Visit>
-void for_each_element(const KvLayout& kv, BlockId block, Visit visit) {
-  std::uint32_t id = 0;
-  for (std::uint32_t layer = 0; layer < kv.layers; ++layer) {
-    const PagedKv at = kv.paged(layer);
-    for (const std::uint64_t plane : {at.k_offset, at.v_offset}) {
-      for (std::uint32_t token = 0; token < kv.block_tokens; ++token) {
-        for (std::uint32_t head = 0; head < kv.kv_heads; ++head) {
-          for (std::uint32_t i = 0; i < kv.head_dim; ++i) {
-            visit(plane + block * at.block_stride + token * at.token_stride +
-                      head * at.head_stride + i * bytes_of(kv.dtype),
-                  id++);
-          }
-        }
-      }
-    }
-  }
-}
-
-// Each element holds (block << 16 | its place in the block).
-std::vector<std::byte> pattern(const KvLayout& kv) {
-  std::vector<std::byte> bytes(kv.cache_bytes());
-  for (BlockId block = 0; block < kv.blocks; ++block) {
-    for_each_element(kv, block, [&](std::uint64_t offset, std::uint32_t id) {
-      const std::uint32_t value = block << 16 | id;
-      std::memcpy(&bytes[offset], &value, sizeof value);
-    });
-  }
-  return bytes;
-}
-
-std::uint32_t mismatches(const KvLayout& kv, const std::vector<std::byte>& bytes, BlockId block,
-                         BlockId original) {
-  std::uint32_t count = 0;
-  for_each_element(kv, block, [&](std::uint64_t offset, std::uint32_t id) {
-    std::uint32_t value = 0;
-    std::memcpy(&value, &bytes[offset], sizeof value);
-    if (value != (original << 16 | id)) ++count;
-  });
-  return count;
-}
 
 struct EngineLayoutTest : testing::TestWithParam<Layout> {};
 
@@ -116,6 +50,27 @@ TEST_P(EngineLayoutTest, APrefixIsReusedInPart) {
   const auto cache = rig.read_cache();
   EXPECT_EQ(mismatches(rig.kv, cache, 20, 0), 0u);
   EXPECT_EQ(mismatches(rig.kv, cache, 10, 1), 0u);
+}
+
+TEST_P(EngineLayoutTest, OfTheFirstAndTheLastChunkPartsAreLoaded) {
+  Rig rig({.layout = GetParam()});
+  rig.write_cache(pattern(rig.kv));
+  finish(rig, rig.engine->offload(keys(0, 3), range(0, 6)));
+  const Blocks to = {20, 10, 25, 12};  // of blocks 1 to 4
+  const auto result = finish(rig, rig.engine->load(keys(0, 3), to, {.skip_blocks = 1}));
+  EXPECT_EQ(result.bytes, 4 * rig.kv.block_bytes());
+  EXPECT_EQ(rig.engine->counters().bytes_loaded, result.bytes);
+  auto cache = rig.read_cache();
+  for (BlockId i = 0; i < 4; ++i) EXPECT_EQ(mismatches(rig.kv, cache, to[i], i + 1), 0u);
+
+  finish(rig, rig.engine->load(keys(1, 1), Blocks{30}));
+  finish(rig, rig.engine->load(keys(1, 1), Blocks{29}, {.skip_blocks = 1}));
+  cache = rig.read_cache();
+  EXPECT_EQ(mismatches(rig.kv, cache, 30, 2), 0u);
+  EXPECT_EQ(mismatches(rig.kv, cache, 29, 3), 0u);
+  for (const BlockId untouched : {11u, 13u, 21u, 26u, 28u, 31u}) {
+    EXPECT_EQ(mismatches(rig.kv, cache, untouched, untouched), 0u);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, EngineLayoutTest,
@@ -203,6 +158,11 @@ TEST(Engine, CallsThatCannotBeMeantAreInvalidAndChangeNothing) {
   EXPECT_EQ(engine.offload(keys(1, 1), Blocks{1, 2, 3}).code(), Code::invalid);
   EXPECT_EQ(engine.offload(keys(1, 1), Blocks{1, Rig::kBlocks}).code(), Code::invalid);
   EXPECT_EQ(engine.load(keys(0, 1), Blocks{5, 5}).code(), Code::invalid);
+  EXPECT_EQ(engine.offload(keys(1, 1), Blocks{1}).code(), Code::invalid);  // part of a chunk
+  EXPECT_EQ(engine.load(keys(0, 1), Blocks{}).code(), Code::invalid);
+  EXPECT_EQ(engine.load(keys(0, 1), Blocks{5}, {.skip_blocks = 2}).code(), Code::invalid);
+  EXPECT_EQ(engine.load(keys(0, 1), Blocks{5, 6}, {.skip_blocks = 1}).code(), Code::invalid);
+  EXPECT_EQ(engine.load({}, Blocks{}, {.skip_blocks = 1}).code(), Code::invalid);
   EXPECT_EQ(engine.load(keys(0, 2), Blocks{5, 6, 7, 8}).code(), Code::invalid);
   EXPECT_EQ(engine.fences_for_read(Blocks{Rig::kBlocks}).code(), Code::invalid);
   EXPECT_EQ(engine.wait(77, Nanos::max()).code(), Code::invalid);

@@ -7,7 +7,7 @@
 namespace kvroof {
 
 std::uint32_t TransferTable::open(Direction direction, std::uint32_t chunks,
-                                  std::span<const BlockId> blocks) {
+                                  std::span<const BlockId> blocks, std::uint32_t skip_blocks) {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(pool_.size()));
     pool_.emplace_back();
@@ -20,7 +20,10 @@ std::uint32_t TransferTable::open(Direction direction, std::uint32_t chunks,
   transfer.result.chunks = chunks;
   transfer.direction = direction;
   transfer.copies_open = 0;
+  transfer.deadline = Nanos::max();
   transfer.blocks.assign(blocks.begin(), blocks.end());
+  transfer.blocks_per_chunk = blocks_per_chunk_;
+  transfer.skip_blocks = skip_blocks;
   transfer.slots.assign(chunks, kNoSlot);
   transfer.needs.clear();
   return index;
@@ -32,9 +35,11 @@ void TransferTable::close(std::uint32_t index) {
   free_.push_back(index);
 }
 
-bool TransferTable::is_open(TransferId id) const {
-  return std::any_of(pool_.begin(), pool_.end(),
-                     [&](const OpenTransfer& transfer) { return transfer.result.id == id; });
+OpenTransfer* TransferTable::find(TransferId id) {
+  const auto at = std::find_if(pool_.begin(), pool_.end(), [&](const OpenTransfer& transfer) {
+    return transfer.result.id == id;
+  });
+  return at == pool_.end() ? nullptr : &*at;
 }
 
 std::optional<TransferResult> TransferTable::take(TransferId id) {

@@ -12,10 +12,17 @@ void Arc::insert(SlotId slot, const ChunkKey& key) {
   trim();
 }
 
-void Arc::hit(SlotId slot) {
-  list_of(slot).remove(slot);
-  held_[slot].again = true;
-  again_.push_newest(slot);
+void Arc::hit(std::span<const SlotId> slots) {
+  for (const SlotId slot : slots) __builtin_prefetch(&held_[slot], 1);
+  move_each(links_, slots, [this](SlotId slot) {
+    list_of(slot).remove(slot);
+    held_[slot].again = true;
+    again_.push_newest(slot);
+  });
+}
+
+std::uint64_t Arc::bytes() const {
+  return links_.capacity() * sizeof(SlotLink) + held_.capacity() * sizeof(Held);
 }
 
 // A ghost that comes back wants its list longer, the more so the rarer such ghosts are.

@@ -12,8 +12,10 @@ class Arc final : public EvictionPolicy {
   explicit Arc(std::uint32_t slots) : slots_(slots), links_(slots), held_(slots) {}
 
   void insert(SlotId slot, const ChunkKey& key) override;
-  void hit(SlotId slot) override;
+  void hit(std::span<const SlotId> slots) override;
   SlotId evict(const ChunkKey& key, const MayEvict& may) override;
+  void forget(SlotId slot) override { list_of(slot).remove(slot); }
+  std::uint64_t bytes() const override;
 
  private:
   struct Held {
@@ -27,8 +29,8 @@ class Arc final : public EvictionPolicy {
 
   const std::uint32_t slots_;
   double once_target_ = 0;  // of once_'s size: the paper's p
-  std::vector<SlotLink> links_;
-  std::vector<Held> held_;
+  SlotLinks links_;
+  HugeVector<Held> held_;
   SlotList once_{links_}, again_{links_};  // T1, T2
   GhostList once_gone_, again_gone_;       // B1, B2
 };

@@ -11,9 +11,11 @@ class Lru final : public EvictionPolicy {
 
   void insert(SlotId slot, const ChunkKey&) override { used_.push_newest(slot); }
 
-  void hit(SlotId slot) override {
-    used_.remove(slot);
-    used_.push_newest(slot);
+  void hit(std::span<const SlotId> slots) override {
+    move_each(links_, slots, [this](SlotId slot) {
+      used_.remove(slot);
+      used_.push_newest(slot);
+    });
   }
 
   SlotId evict(const ChunkKey&, const MayEvict& may) override {
@@ -22,8 +24,11 @@ class Lru final : public EvictionPolicy {
     return victim;
   }
 
+  void forget(SlotId slot) override { used_.remove(slot); }
+  std::uint64_t bytes() const override { return links_.capacity() * sizeof(SlotLink); }
+
  private:
-  std::vector<SlotLink> links_;
+  SlotLinks links_;
   SlotList used_{links_};
 };
 

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "transfer/eviction/test_plain_reference.h"
+#include "transfer/tier/slot_table.h"
 
 namespace kvroof {
 namespace {
@@ -21,32 +22,35 @@ using Trace = std::vector<std::uint64_t>;
 
 ChunkKey key_of(std::uint64_t id) { return {id * 0x9e3779b97f4a7c15u, id}; }
 
+void hit(EvictionPolicy& policy, SlotId slot) { policy.hit({&slot, 1}); }
+
 // A tier as small as can be around a policy.
 class Tier {
  public:
   Tier(Eviction eviction, std::uint32_t slots)
-      : policy_(make_policy(eviction, slots)), index_(slots), slots_(slots) {}
+      : policy_(make_policy(eviction, slots)), table_(slots), slots_(slots) {}
 
   bool look_up(std::uint64_t id) {
     const ChunkKey key = key_of(id);
-    SlotId slot = index_.find(key);
+    SlotId slot = table_.find(key);
     if (slot != kNoSlot) {
-      policy_->hit(slot);
+      hit(*policy_, slot);
       return true;
     }
-    slot = used_ < slots_ ? used_++ : policy_->evict(key, [](SlotId) { return true; });
-    if (held_.size() > slot) index_.erase(held_[slot]);
-    held_.resize(std::max<std::size_t>(held_.size(), slot + 1));
-    held_[slot] = key;
-    index_.insert(key, slot);
+    if (used_ < slots_) {
+      slot = used_++;
+    } else {
+      slot = policy_->evict(key, [](SlotId) { return true; });
+      table_.erase(slot);
+    }
+    table_.insert(key, slot);
     policy_->insert(slot, key);
     return false;
   }
 
  private:
   std::unique_ptr<EvictionPolicy> policy_;
-  ChunkIndex index_;
-  std::vector<ChunkKey> held_;
+  SlotTable table_;
   std::uint32_t slots_, used_ = 0;
 };
 
@@ -136,9 +140,12 @@ TEST_P(EachPolicy, EvictsOnlyWhatMayGo) {
   }
   for (int round = 0; round < 5'000; ++round) {
     for (SlotId slot = 0; slot < kSlots; ++slot) {
-      if (random() % 4 == 0)
-        random() % 2 == 0 ? (void)pinned.insert(slot) : (void)pinned.erase(slot);
-      if (random() % 8 == 0 && in.contains(slot)) policy->hit(slot);
+      if (random() % 4 == 0 && random() % 2 == 0) {
+        pinned.insert(slot);
+      } else if (random() % 8 == 0) {  // as a chunk's last use ends
+        pinned.erase(slot);
+        if (in.contains(slot)) hit(*policy, slot);
+      }
     }
     const ChunkKey key = key_of(random() % 3 == 0 ? 1 + random() % next : next++);
     const SlotId victim = policy->evict(key, [&](SlotId slot) { return !pinned.contains(slot); });
@@ -158,9 +165,38 @@ TEST_P(EachPolicy, HasNoVictimWhereNothingMayGo) {
   EXPECT_EQ(policy->evict(key_of(9), none), kNoSlot) << "it is empty";
   for (SlotId slot = 0; slot < 3; ++slot) policy->insert(slot, key_of(slot));
   EXPECT_EQ(policy->evict(key_of(9), none), kNoSlot);
+  for (SlotId slot = 0; slot < 3; ++slot) hit(*policy, slot);
   std::set<SlotId> gone;
   for (int i = 0; i < 3; ++i) gone.insert(policy->evict(key_of(9), [](SlotId) { return true; }));
   EXPECT_EQ(gone, (std::set<SlotId>{0, 1, 2})) << "and all can go";
+}
+
+// However many may not go, each is looked at once until it is hit again.
+TEST_P(EachPolicy, StepsOverWhatMayNotGoOnce) {
+  constexpr SlotId kSlots = 1'000, kFree = 100;
+  const auto policy = make_policy(GetParam(), kSlots);
+  for (SlotId slot = 0; slot < kSlots; ++slot) policy->insert(slot, key_of(slot));
+  std::size_t asked = 0;
+  const MayEvict newest_alone = [&asked](SlotId slot) { return ++asked, slot >= kSlots - kFree; };
+  for (SlotId i = 0; i < kFree; ++i)
+    ASSERT_NE(policy->evict(key_of(kSlots), newest_alone), kNoSlot);
+  EXPECT_EQ(asked, kSlots);
+  EXPECT_EQ(policy->evict(key_of(kSlots), newest_alone), kNoSlot);
+  EXPECT_EQ(asked, kSlots) << "none is left to ask for";
+  hit(*policy, 7);
+  EXPECT_EQ(policy->evict(key_of(kSlots), [](SlotId) { return true; }), 7u);
+}
+
+TEST_P(EachPolicy, ForgetsWhatLeftOtherwise) {
+  const auto policy = make_policy(GetParam(), 3);
+  for (SlotId slot = 0; slot < 3; ++slot) policy->insert(slot, key_of(slot));
+  const MayEvict middle = [](SlotId slot) { return slot == 1; };
+  ASSERT_EQ(policy->evict(key_of(9), middle), 1u);  // 0 may not go, and is passed over
+  policy->forget(0);
+  EXPECT_EQ(policy->evict(key_of(9), [](SlotId) { return true; }), 2u);
+  EXPECT_EQ(policy->evict(key_of(9), [](SlotId) { return true; }), kNoSlot);
+  policy->insert(0, key_of(0));
+  EXPECT_EQ(policy->evict(key_of(9), [](SlotId) { return true; }), 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EachPolicy, testing::ValuesIn(kAll),

@@ -12,23 +12,26 @@ class S3Fifo final : public EvictionPolicy {
   explicit S3Fifo(std::uint32_t slots);
 
   void insert(SlotId slot, const ChunkKey& key) override;
-  void hit(SlotId slot) override;
+  void hit(std::span<const SlotId> slots) override;
   SlotId evict(const ChunkKey& key, const MayEvict& may) override;
+  void forget(SlotId slot) override { list_of(slot).remove(slot); }
+  std::uint64_t bytes() const override;
 
  private:
   struct Held {
     ChunkKey key;
     std::uint8_t hits = 0;  // up to three
+    bool is_main = false;
   };
 
+  SlotList& list_of(SlotId slot) { return held_[slot].is_main ? main_ : small_; }
   SlotId evict_small(const MayEvict& may);
   SlotId evict_main(const MayEvict& may);
 
   const std::uint32_t small_slots_, main_slots_;  // a tenth, and the rest
-  std::vector<SlotLink> links_;
-  std::vector<Held> held_;
+  SlotLinks links_;
+  HugeVector<Held> held_;
   SlotList small_{links_}, main_{links_};
-  std::vector<bool> is_main_;
   GhostList gone_;  // from the short queue, as many as the long one has slots
 };
 

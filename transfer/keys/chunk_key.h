@@ -16,13 +16,15 @@ struct ChunkKey {
 };
 
 // Keys of the whole chunks of `tokens`, each hashed from its predecessor (the first from the
-// record's digest) and its own token ids: equal keys mean equal prefixes under equal records.
-// A chunk_tokens of zero has no chunks.
+// record's digest) and its own token ids: equal keys mean equal prefixes under equal records, as
+// surely as `hash` has no collisions. A chunk_tokens of zero has no chunks.
 std::vector<ChunkKey> chunk_keys(const CompatibilityRecord& record,
-                                 std::span<const std::int32_t> tokens, std::uint32_t chunk_tokens);
+                                 std::span<const std::int32_t> tokens, std::uint32_t chunk_tokens,
+                                 const KeyHash& hash = {});
 
-// The same from a digest made once, into `keys` (cleared first): the serving path.
+// The same into `keys` (cleared first), from a digest made once, under the same hash: the serving
+// path.
 void chunk_keys(const Digest128& record, std::span<const std::int32_t> tokens,
-                std::uint32_t chunk_tokens, std::vector<ChunkKey>& keys);
+                std::uint32_t chunk_tokens, std::vector<ChunkKey>& keys, const KeyHash& hash = {});
 
 }  // namespace kvroof

@@ -1,46 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transfer/keys/compatibility.h"
 
-#include <xxhash.h>
-
-#include <cstring>
+#include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace kvroof {
 namespace {
 
+// Bindings name every member there is: one more does not compile until it is written here.
 class Encoder {
  public:
-  // Tags count up from 1 in the order of the fields.
   template <class... Fields>
   void put_all(const Fields&... fields) {
-    std::uint8_t tag = 0;
-    (put(++tag, fields), ...);
+    (put(fields), ...);
   }
 
   std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
   template <class T>
-  void put(std::uint8_t tag, const T& value) {
-    static_assert(std::is_arithmetic_v<T> || std::is_enum_v<T>);
-    put_bytes(tag, &value, sizeof value);
+  requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) void put(const T& value) {
+    put_bytes(&value, sizeof value);
   }
 
-  void put(std::uint8_t tag, const std::string& text) { put_bytes(tag, text.data(), text.size()); }
+  void put(const std::string& text) { put_bytes(text.data(), text.size()); }
 
-  // Absent is an empty field; present is never empty.
-  void put(std::uint8_t tag, const std::optional<RopeScaling>& scaling) {
+  template <class T>
+  void put(const std::optional<T>& value) {
+    put(value.has_value());
+    put(value.value_or(T{}));
+  }
+
+  template <class T>
+  void put(const std::vector<T>& values) {
     Encoder inner;
-    if (scaling) {
-      const auto& [factor, low_freq_factor, high_freq_factor, original_max_position] = *scaling;
-      inner.put_all(factor, low_freq_factor, high_freq_factor, original_max_position);
-    }
-    put_bytes(tag, inner.bytes_.data(), inner.bytes_.size());
+    for (const T& value : values) inner.put(value);
+    put_bytes(inner.bytes_.data(), inner.bytes_.size());
   }
 
-  void put_bytes(std::uint8_t tag, const void* data, std::uint64_t length) {
-    append(&tag, sizeof tag);
+  void put(const Biases& biases) {
+    const auto& [qkv, output, feed_forward] = biases;
+    put_all(qkv, output, feed_forward);
+  }
+
+  void put(const RopeScaling& scaling) {
+    const auto& [factor, low_freq_factor, high_freq_factor, original_max_position] = scaling;
+    put_all(factor, low_freq_factor, high_freq_factor, original_max_position);
+  }
+
+  void put(const Experts& experts) {
+    const auto& [total, active, shared, intermediate] = experts;
+    put_all(total, active, shared, intermediate);
+  }
+
+  void put(const LatentAttention& latent) {
+    const auto& [q_rank, kv_rank, nope_dim, rope_dim, v_dim] = latent;
+    put_all(q_rank, kv_rank, nope_dim, rope_dim, v_dim);
+  }
+
+  void put(const LayerKind& kind) {
+    const auto& [window, sparse] = kind;
+    put_all(window, sparse);
+  }
+
+  void put(const ModelShape& shape) {
+    const auto& [name, source, layers, hidden, heads, kv_heads, head_dim, intermediate, vocab,
+                 max_position, tied_embeddings, qk_norm, outer_norms, sinks, biases, norm_epsilon,
+                 rope_theta, rope_scaling, other_rope, experts, latent, kinds, quantization,
+                 ranks] = shape;
+    put_all(name, source, layers, hidden, heads, kv_heads, head_dim, intermediate, vocab,
+            max_position, tied_embeddings, qk_norm, outer_norms, sinks, biases, norm_epsilon,
+            rope_theta, rope_scaling, other_rope, experts, latent, kinds, quantization, ranks);
+  }
+
+  // Caches of other sizes exchange chunks: `blocks` stays out.
+  void put(const KvLayout& kv) {
+    const auto& [layout, dtype, layers, kv_heads, head_dim, block_tokens, blocks, planes, window,
+                 order] = kv;
+    put_all(layout, dtype, layers, kv_heads, head_dim, block_tokens, planes, window, order);
+  }
+
+  void put_bytes(const void* data, std::uint64_t length) {
     append(&length, sizeof length);
     append(data, length);
   }
@@ -58,40 +99,29 @@ class Encoder {
 CompatibilityRecord make_record(const ModelShape& shape, const KvLayout& kv,
                                 std::uint32_t blocks_per_chunk) {
   CompatibilityRecord record;
-  record.model = shape.name;
-  record.revision = shape.source;
-  record.kv_dtype = kv.dtype;
-  record.layout = kv.layout;
-  record.block_tokens = kv.block_tokens;
-  record.chunk_tokens = kv.block_tokens * blocks_per_chunk;
-  record.layers = kv.layers;
-  record.kv_heads = kv.kv_heads;
-  record.head_dim = kv.head_dim;
-  record.rope_theta = shape.rope_theta;
-  record.rope_scaling = shape.rope_scaling;
-  record.other_rope = shape.other_rope;
-  record.window = kv.window;
-  record.tensor_parallel_size = shape.ranks;
+  record.shape = shape;
+  record.kv = kv;
+  record.blocks_per_chunk = blocks_per_chunk;
+  record.stored_dtype = kv.dtype;
+  for (const KvGroup& group : kv_groups(shape)) {
+    if (group.window == kv.window) record.layers = group.layers;
+  }
   return record;
 }
 
 std::vector<std::byte> encode(const CompatibilityRecord& record) {
-  const auto& [format_version, model, revision, adapter, weights, kv_dtype, kv_scales, layout,
-               order, block_tokens, chunk_tokens, layers, kv_heads, head_dim, window, rope_theta,
-               rope_scaling, other_rope, tensor_parallel_rank, tensor_parallel_size, numerics,
-               tenant_salt] = record;
+  const auto& [format_version, shape, tensor_parallel_rank, revision, weights, adapter,
+               compute_dtype, attention, numerics, kv, kv_scales, layers, blocks_per_chunk,
+               stored_dtype, stored_scales, tenant_salt] = record;
   Encoder encoder;
-  encoder.put_all(format_version, model, revision, adapter, weights, kv_dtype, kv_scales, layout,
-                  order, block_tokens, chunk_tokens, layers, kv_heads, head_dim, window, rope_theta,
-                  rope_scaling, other_rope, tensor_parallel_rank, tensor_parallel_size, numerics,
-                  tenant_salt);
+  encoder.put_all(format_version, shape, tensor_parallel_rank, revision, weights, adapter,
+                  compute_dtype, attention, numerics, kv, kv_scales, layers, blocks_per_chunk,
+                  stored_dtype, stored_scales, tenant_salt);
   return encoder.take();
 }
 
-Digest128 digest(const CompatibilityRecord& record) {
-  const std::vector<std::byte> bytes = encode(record);
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return {hash.low64, hash.high64};
+Digest128 digest(const CompatibilityRecord& record, const KeyHash& hash) {
+  return hash(encode(record));
 }
 
 }  // namespace kvroof

@@ -2,46 +2,39 @@
 // Everything, besides the tokens, that the bytes of a KV chunk depend on. Two caches whose records
 // differ in any field must never exchange chunks, even where their blocks have equal sizes.
 #pragma once
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "backends/api/dtype.h"
 #include "kernels/model/kv_layout.h"
 #include "kernels/model/model_shape.h"
+#include "transfer/keys/key_hash.h"
 
 namespace kvroof {
 
-// Order inside one layer of a block: [token][head], [head][token], or K and V of a head side by
-// side. At two KV heads `packed` has the same shape as another order: only this field tells.
-enum class KvOrder : std::uint8_t { nhd, hnd, packed };
+// Whether a token's values depend on what else was in its batch.
+enum class Numerics : std::uint8_t { fastest, batch_invariant };
 
-struct Digest128 {
-  std::uint64_t low = 0, high = 0;
-  auto operator<=>(const Digest128&) const = default;
-};
-
-// A new field goes into encode() too: it does not compile otherwise.
+// A new field, here or in what it holds, goes into compatibility.cc too, which does not compile
+// otherwise, and into record_flips.cc, whose test fails otherwise.
 struct CompatibilityRecord {
   std::uint32_t format_version = 1;  // of the chunk's own byte order in the tier
-  std::string model, revision;
-  std::string adapter;  // a LoRA's name and revision; empty: none
-  std::string weights;  // how the weights are held: "bf16", "awq-int4", "random seed 1"
-  DType kv_dtype = DType::bf16;
-  std::string kv_scales;  // where quantised values keep their scales; empty: no scales
-  Layout layout = Layout::block_first;
-  KvOrder order = KvOrder::nhd;
-  std::uint32_t block_tokens = 0, chunk_tokens = 0;
-  std::uint32_t layers = 0, kv_heads = 0, head_dim = 0;
-  std::uint32_t window = 0;  // attention window in tokens; 0: unlimited
-  double rope_theta = 0;
-  std::optional<RopeScaling> rope_scaling;
-  std::string other_rope;  // another way of stretching positions
-  std::uint32_t tensor_parallel_rank = 0, tensor_parallel_size = 1;
-  std::string numerics;     // attention kernel and accumulation mode, where results differ by it
+  ModelShape shape;                  // name, heads, rope, windows, sinks, tensor-parallel size, ...
+  std::uint32_t tensor_parallel_rank = 0;
+  std::string revision;  // of the weights
+  std::string weights;   // how they are held: "bf16", "awq-int4", "random seed 1"
+  std::string adapter;   // a LoRA's name and revision; empty: none
+  DType compute_dtype = DType::bf16;
+  std::string attention;  // kernel and configuration, where values differ by it
+  Numerics numerics = Numerics::fastest;
+  KvLayout kv;                        // all of it but the number of `blocks`
+  std::string kv_scales;              // where quantised values keep their scales; empty: none
+  std::vector<std::uint32_t> layers;  // those of the shape that the layout's layers are
+  std::uint32_t blocks_per_chunk = 1;
+  DType stored_dtype = DType::bf16;  // of a chunk in the tier, which may be narrower than the cache
+  std::string stored_scales;
   std::string tenant_salt;  // tenants with different salts share nothing
 };
 
@@ -49,10 +42,12 @@ struct CompatibilityRecord {
 CompatibilityRecord make_record(const ModelShape& shape, const KvLayout& kv,
                                 std::uint32_t blocks_per_chunk);
 
-// Every field as tag, length, bytes: no two different records encode alike.
+// Every field, in order, as length and bytes: no two different records encode alike. What an empty
+// optional would hold is there too, as a default.
 std::vector<std::byte> encode(const CompatibilityRecord& record);
 
-// XXH3_128 of the encoding. Not cryptographic: a salt separates tenants, it does not hide them.
-Digest128 digest(const CompatibilityRecord& record);
+// Of the encoding: what keys under this hash chain from. Tenants that share a tier need a hash with
+// a secret; with the fast one a salt separates them from accidents, not from each other.
+Digest128 digest(const CompatibilityRecord& record, const KeyHash& hash = {});
 
 }  // namespace kvroof

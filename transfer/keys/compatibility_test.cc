@@ -3,116 +3,138 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <cstring>
 #include <map>
-#include <utility>
+
+#include "transfer/keys/record_flips.h"
 
 namespace kvroof {
 namespace {
 
 using Record = CompatibilityRecord;
+using Fields = std::vector<std::vector<std::byte>>;
 
 Record base() {
   Record record;
-  record.model = "llama";
+  record.shape.name = "llama";
+  record.shape.layers = 4;
+  record.shape.rope_scaling = RopeScaling{};
+  record.shape.experts = Experts{};
+  record.shape.latent = LatentAttention{};
   record.revision = "r1";
-  record.rope_theta = 10000;
-  record.rope_scaling = RopeScaling{};
-  record.block_tokens = 16;
-  record.chunk_tokens = 256;
-  record.layers = 32;
-  record.kv_heads = 2;
-  record.head_dim = 128;
+  record.kv = {Layout::block_first, DType::bf16, 4, 2, 128, 16, 100};
+  record.layers = {0, 1, 2, 3};
   return record;
 }
 
-// One change a field, and one a field of the nested scaling; encode() itself refuses to compile
-// when a field is added, and the count below then asks for its line here.
-const std::vector<std::pair<const char*, std::function<void(Record&)>>> kFlips = {
-    {"format_version", [](Record& r) { r.format_version = 2; }},
-    {"model", [](Record& r) { r.model = "qwen"; }},
-    {"revision", [](Record& r) { r.revision = "r2"; }},
-    {"adapter", [](Record& r) { r.adapter = "lora-a"; }},
-    {"weights", [](Record& r) { r.weights = "awq-int4"; }},
-    {"kv_dtype", [](Record& r) { r.kv_dtype = DType::fp8; }},
-    {"kv_scales", [](Record& r) { r.kv_scales = "per-head"; }},
-    {"layout", [](Record& r) { r.layout = Layout::layer_first; }},
-    {"order", [](Record& r) { r.order = KvOrder::packed; }},
-    {"block_tokens", [](Record& r) { r.block_tokens = 32; }},
-    {"chunk_tokens", [](Record& r) { r.chunk_tokens = 512; }},
-    {"layers", [](Record& r) { r.layers = 33; }},
-    {"kv_heads", [](Record& r) { r.kv_heads = 4; }},
-    {"head_dim", [](Record& r) { r.head_dim = 64; }},
-    {"window", [](Record& r) { r.window = 4096; }},
-    {"rope_theta", [](Record& r) { r.rope_theta = 500000; }},
-    {"rope_scaling", [](Record& r) { r.rope_scaling.reset(); }},
-    {"other_rope", [](Record& r) { r.other_rope = "yarn"; }},
-    {"tensor_parallel_rank", [](Record& r) { r.tensor_parallel_rank = 1; }},
-    {"tensor_parallel_size", [](Record& r) { r.tensor_parallel_size = 2; }},
-    {"numerics", [](Record& r) { r.numerics = "batch-invariant"; }},
-    {"tenant_salt", [](Record& r) { r.tenant_salt = "tenant"; }},
-    {"scaling.factor", [](Record& r) { r.rope_scaling->factor = 8; }},
-    {"scaling.low_freq_factor", [](Record& r) { r.rope_scaling->low_freq_factor = 2; }},
-    {"scaling.high_freq_factor", [](Record& r) { r.rope_scaling->high_freq_factor = 2; }},
-    {"scaling.original_max_position",
-     [](Record& r) { r.rope_scaling->original_max_position = 4096; }},
-};
-constexpr std::size_t kFields = 22, kScalingFields = 4;
+// The encoding taken apart again by what its comment says: lengths and bytes.
+Fields fields(const Record& record) {
+  const std::vector<std::byte> bytes = encode(record);
+  Fields out;
+  for (std::size_t at = 0; at < bytes.size();) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, &bytes[at], sizeof length);
+    at += sizeof length;
+    const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+    out.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(length));
+    at += length;
+  }
+  return out;
+}
+
+// encode() compiles only with every member; so this fails where one has no flip, or where a flip or
+// the encoding names another member than its place says.
+TEST(Compatibility, EachFlipChangesItsFieldAlone) {
+  const Fields before = fields(base());
+  const auto flips = record_flips();
+  ASSERT_EQ(flips.size(), before.size());
+  for (std::size_t i = 0; i < flips.size(); ++i) {
+    Record record = base();
+    flips[i].apply(record);
+    const Fields after = fields(record);
+    ASSERT_EQ(after.size(), before.size()) << flips[i].field;
+    for (std::size_t j = 0; j < before.size(); ++j) {
+      EXPECT_EQ(after[j] == before[j], j != i) << flips[i].field << " and field " << j;
+    }
+  }
+}
 
 TEST(Compatibility, NoTwoRecordsThatDifferInAFieldShareADigest) {
-  ASSERT_EQ(kFlips.size(), kFields + kScalingFields);
-  std::map<Digest128, std::string> seen{{digest(base()), "base"}};
-  for (const auto& [name, flip] : kFlips) {
-    Record record = base();
-    flip(record);
-    const auto [at, fresh] = seen.emplace(digest(record), name);
-    EXPECT_TRUE(fresh) << name << " has the digest of " << at->second;
+  for (const KeyHash& hash : {KeyHash(), KeyHash(HashSecret{})}) {
+    for (const Record& start : {base(), Record{}}) {
+      std::map<Digest128, std::string_view> seen{{digest(start, hash), "none"}};
+      for (const RecordFlip& flip : record_flips()) {
+        Record record = start;
+        flip.apply(record);
+        const auto [at, fresh] = seen.emplace(digest(record, hash), flip.field);
+        EXPECT_TRUE(fresh) << flip.field << " has the digest of " << at->second;
+      }
+    }
   }
 }
 
 TEST(Compatibility, EqualRecordsShareADigest) { EXPECT_EQ(digest(base()), digest(base())); }
 
+TEST(Compatibility, AnotherSecretGivesAnotherDigest) {
+  EXPECT_NE(digest(base(), KeyHash(random_secret())), digest(base(), KeyHash(random_secret())));
+}
+
+TEST(Compatibility, CachesOfAnySizeExchangeChunks) {
+  Record larger = base();
+  larger.kv.blocks *= 2;
+  EXPECT_EQ(digest(larger), digest(base()));
+}
+
 // Without lengths these pairs would run together into the same bytes.
 TEST(Compatibility, TextCannotMoveFromFieldToField) {
   Record left = base(), right = base();
-  left.model = "ab", left.revision = "c";
-  right.model = "a", right.revision = "bc";
+  left.revision = "ab", left.weights = "c";
+  right.revision = "a", right.weights = "bc";
   EXPECT_NE(encode(left), encode(right));
   left = right = base();
-  left.numerics = "x", right.tenant_salt = "x";
+  left.adapter = "x", right.tenant_salt = "x";
   EXPECT_NE(encode(left), encode(right));
 }
 
 TEST(Compatibility, AbsentScalingDiffersFromDefaultScaling) {
   Record absent = base(), standard = base();
-  absent.rope_scaling.reset();
-  standard.rope_scaling = RopeScaling{};
+  absent.shape.rope_scaling.reset();
+  standard.shape.rope_scaling = RopeScaling{};
   EXPECT_NE(encode(absent), encode(standard));
+}
+
+// Each pair of layouts has blocks of one size: only the record tells their chunks apart.
+TEST(Compatibility, EqualSizesDoNotMatter) {
+  std::map<Digest128, std::string> seen;
+  for (const Layout layout : {Layout::block_first, Layout::layer_first}) {
+    for (const KvOrder order : {KvOrder::nhd, KvOrder::hnd, KvOrder::packed}) {
+      for (const DType dtype : {DType::fp8, DType::int8}) {
+        Record record = base();
+        record.kv.layout = layout, record.kv.order = order, record.kv.dtype = dtype;
+        ASSERT_EQ(record.kv.kv_heads, 2u);
+        const auto label = std::string(name(layout)) + std::string(name(order));
+        EXPECT_TRUE(seen.emplace(digest(record), label).second) << label;
+      }
+    }
+  }
 }
 
 TEST(Compatibility, ShapeAndLayoutFillTheirFields) {
   ModelShape shape;
   shape.name = "m";
-  shape.source = "s";
   shape.layers = 3, shape.kv_heads = 2, shape.head_dim = 8;
-  shape.rope_theta = 7;
-  shape.other_rope = "yarn";
   shape.ranks = 2;
-  shape.kinds.assign(3, {128, false});
-  const KvLayout kv = make_kv_layout(shape, DType::f32, Layout::layer_first, 16, 10);
+  shape.kinds = {{128, false}, {0, false}, {128, false}};
+  const auto groups = kv_groups(shape);
+  const KvLayout kv = make_kv_layout(shape, groups[1], DType::fp8, Layout::layer_first, 16, 10);
   const Record record = make_record(shape, kv, 4);
-  EXPECT_EQ(record.model, "m");
-  EXPECT_EQ(record.revision, "s");
-  EXPECT_EQ(record.layout, Layout::layer_first);
-  EXPECT_EQ(record.kv_dtype, DType::f32);
-  EXPECT_EQ(record.chunk_tokens, 64u);
-  EXPECT_EQ(record.layers, 3u);
-  EXPECT_EQ(record.kv_heads, 2u);
-  EXPECT_EQ(record.head_dim, 8u);
-  EXPECT_EQ(record.rope_theta, 7);
-  EXPECT_EQ(record.other_rope, "yarn");
-  EXPECT_EQ(record.window, 128u);
-  EXPECT_EQ(record.tensor_parallel_size, 2u);
+  EXPECT_EQ(record.shape.name, "m");
+  EXPECT_EQ(record.shape.ranks, 2u);
+  EXPECT_EQ(record.kv.layout, Layout::layer_first);
+  EXPECT_EQ(record.kv.window, 128u);
+  EXPECT_EQ(record.layers, (std::vector<std::uint32_t>{0, 2}));
+  EXPECT_EQ(record.blocks_per_chunk, 4u);
+  EXPECT_EQ(record.stored_dtype, DType::fp8);
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ void Lane::push(const ChunkCopy& copy) {
   ++pushed_;
 }
 
-const ChunkCopy* Lane::next() const {
+const ChunkCopy* Lane::next() {
+  skip_dropped();
   if (waiting_.empty()) return nullptr;
   return head_begun_ || room_for_another() ? &waiting_.front() : nullptr;
 }
@@ -56,6 +57,7 @@ Status Lane::submit(std::span<const Point> fences, std::span<const Region> regio
       close_head(ticket.status());
       return ticket.status();
     }
+    if (completed_ == submitted_) progress_ = device_->now();
     submitted_ = open_.back().last = *ticket;
     done += part.size();
   }
@@ -76,6 +78,7 @@ void Lane::begin_head() {
                           .number = number,
                           .status = {},
                           .regions = 0,
+                          .submitted = now,
                           .interval = {now, Nanos::min()}},
               .last = submitted_});
   head_begun_ = true;
@@ -88,8 +91,33 @@ void Lane::close_head(Status status) {
   head_begun_ = false;
 }
 
+// Each takes its turn, so that numbers are handed back in order, but needs no room.
+void Lane::skip_dropped() {
+  while (!head_begun_ && !waiting_.empty() && waiting_.front().dropped) {
+    fail_next({Code::aborted, "It ended while it waited."});
+  }
+}
+
+void Lane::give_up(const Status& why, std::vector<LandedCopy>& landed) {
+  given_up_ = true;
+  while (!waiting_.empty()) fail_next(why);
+  while (!open_.empty()) {
+    OpenCopy copy = open_.pop();
+    LandedCopy& outcome = copy.outcome;
+    outcome.may_still_land = outcome.regions > 0 && copy.last > completed_;
+    if (outcome.may_still_land) outcome.status = why;
+    hand_back(outcome, landed);
+  }
+  completed_ = submitted_;
+}
+
+std::optional<Nanos> Lane::stalled_since() const {
+  return completed_ < submitted_ ? std::optional(progress_) : std::nullopt;
+}
+
 Status Lane::reap(std::vector<LandedCopy>& landed) {
   hand_back(landed);  // those that ended without a ticket
+  const Ticket before = completed_;
   while (completed_ < submitted_) {
     const Result<std::size_t> count = queue_->reap(completions_);
     if (!count.ok()) return count.status();
@@ -99,6 +127,7 @@ Status Lane::reap(std::vector<LandedCopy>& landed) {
     }
     if (*count < completions_.size()) break;
   }
+  if (completed_ != before) progress_ = device_->now();
   return {};
 }
 
@@ -115,15 +144,18 @@ void Lane::take_in(const Completion& completion) {
 }
 
 void Lane::hand_back(std::vector<LandedCopy>& landed) {
-  while (has_ended()) {
-    LandedCopy& outcome = landed.emplace_back(std::move(open_.pop().outcome));
-    if (outcome.interval.end == Nanos::min()) outcome.interval.end = device_->now();
-    handed_back_ = outcome.number;
-    if (!outcome.status.ok()) failed_.push_back(outcome.number);
-  }
+  while (has_ended()) hand_back(open_.pop().outcome, landed);
+}
+
+void Lane::hand_back(LandedCopy outcome, std::vector<LandedCopy>& landed) {
+  if (outcome.interval.end == Nanos::min()) outcome.interval.end = device_->now();
+  handed_back_ = outcome.number;
+  if (!outcome.status.ok()) failed_.push_back(outcome.number);
+  if (!outcome.copy.dropped) landed.push_back(std::move(outcome));
 }
 
 Lane::State Lane::state(CopyNumber number) const {
+  if (dropped(number)) return State::failed;
   if (number > pushed_ - waiting_.size()) return State::waiting;
   if (number > handed_back_) {
     return open_[number - handed_back_ - 1].outcome.status.ok() ? State::open : State::failed;
@@ -133,7 +165,8 @@ Lane::State Lane::state(CopyNumber number) const {
 }
 
 std::optional<Point> Lane::point(CopyNumber number) const {
-  if (number <= handed_back_ || state(number) == State::waiting) return std::nullopt;
+  if (number <= handed_back_ || number > handed_back_ + open_.size()) return std::nullopt;
+  if (state(number) == State::waiting) return std::nullopt;
   const Ticket last = open_[number - handed_back_ - 1].last;
   if (last <= completed_) return std::nullopt;
   return Point{queue_.get(), last};

@@ -10,7 +10,7 @@
 
 #include "backends/api/device.h"
 #include "transfer/lanes/ring.h"
-#include "transfer/tier/chunk_index.h"
+#include "transfer/tier/slot_id.h"
 
 namespace kvroof {
 
@@ -22,7 +22,7 @@ struct ChunkCopy {
   std::uint32_t chunk = 0;
   SlotId slot = kNoSlot;
   std::uint32_t first_need = 0, end_need = 0;  // what it must come after, in the transfer's needs
-  bool spoilt = false;                         // its source was overwritten while it waited
+  bool dropped = false;  // it ended while it waited, and only its number is left
 };
 
 struct LandedCopy {
@@ -30,7 +30,9 @@ struct LandedCopy {
   CopyNumber number = 0;
   Status status;
   std::uint64_t regions = 0;  // submitted
-  Interval interval;          // device clock; from submission to reaping where it has no timestamps
+  Nanos submitted{};
+  Interval interval;  // device clock; from submission to reaping where it has no timestamps
+  bool may_still_land = false;  // given up while it was open: its memory must not be used again
 };
 
 class Lane {
@@ -42,7 +44,7 @@ class Lane {
   CopyNumber next_number() const { return pushed_ + 1; }  // of the copy that is pushed next
 
   // The copy to submit next; null where none waits, or none may until something lands.
-  const ChunkCopy* next() const;
+  const ChunkCopy* next();
 
   // Submits next() behind `fences`, split into parts of at most max_regions, each part fenced on
   // the one before. `busy`: call again after a completion, with the same regions. Any other
@@ -52,13 +54,33 @@ class Lane {
   // Ends next() without submitting it (any further).
   void fail_next(Status status);
 
+  // Ends, with `why`, every copy that waits and that `drop` names, and appends those of which
+  // nothing was submitted. One that was submitted in part is handed back by reap() instead.
+  template <class Drop>
+  void drop_waiting(Drop drop, const Status& why, std::vector<ChunkCopy>& dropped) {
+    if (head_begun_ && drop(waiting_.front())) close_head(why);
+    for (std::size_t i = begun(); i < waiting_.size(); ++i) {
+      if (waiting_[i].dropped || !drop(waiting_[i])) continue;
+      waiting_[i].dropped = true;
+      dropped.push_back(waiting_[i]);
+    }
+  }
+
+  // Ends everything with `why`, for good: the queue is not heard from any more. Appends all that
+  // was open or waited.
+  void give_up(const Status& why, std::vector<LandedCopy>& landed);
+  bool given_up() const { return given_up_; }
+
+  // Since when nothing has completed although something is open.
+  std::optional<Nanos> stalled_since() const;
+
   // Appends what landed. A failure here means that the queue can no longer say what did.
   Status reap(std::vector<LandedCopy>& landed);
 
   enum class State { waiting, open, landed, failed };
   State state(CopyNumber number) const;
 
-  bool ended(CopyNumber number) const { return number <= handed_back_; }
+  bool ended(CopyNumber number) const { return number <= handed_back_ || dropped(number); }
 
   // What completes when the (open) copy and everything before it has; empty where that already did.
   std::optional<Point> point(CopyNumber number) const;
@@ -68,12 +90,6 @@ class Lane {
 
   // Something ended that needs no completion to be handed back by reap().
   bool has_ended() const { return open_.size() > begun() && open_.front().last <= completed_; }
-
-  // Calls visit(copy) for each copy that is not submitted whole.
-  template <class Visit>
-  void for_each_waiting(Visit visit) {
-    for (std::size_t i = 0; i < waiting_.size(); ++i) visit(waiting_[i]);
-  }
 
  private:
   struct OpenCopy {
@@ -85,10 +101,16 @@ class Lane {
        std::uint64_t bytes_in_flight);
   bool room_for_another() const { return open_.size() < max_open_copies_; }
   std::size_t begun() const { return head_begun_ ? 1 : 0; }
+  bool dropped(CopyNumber number) const {
+    const CopyNumber before = pushed_ - waiting_.size();
+    return number > before && waiting_[number - before - 1].dropped;
+  }
+  void skip_dropped();
   void begin_head();
   void close_head(Status status);
   void take_in(const Completion& completion);
-  void hand_back(std::vector<LandedCopy>& landed);
+  void hand_back(std::vector<LandedCopy>& landed);  // all that have ended
+  void hand_back(LandedCopy outcome, std::vector<LandedCopy>& landed);
 
   std::unique_ptr<Queue> queue_;
   Device* device_;
@@ -99,6 +121,8 @@ class Lane {
   Ring<OpenCopy> open_;      // begun, not handed back
   CopyNumber pushed_ = 0, handed_back_ = 0;
   Ticket submitted_ = 0, completed_ = 0;
+  Nanos progress_{};  // when something completed, or was submitted to an idle queue
+  bool given_up_ = false;
   std::vector<CopyNumber> failed_;  // ascending; those handed back with a failure
   std::vector<Completion> completions_;
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "backends/sim/adapter.h"
@@ -48,7 +49,10 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                {.kv = kv,
                                 .blocks_per_chunk = kBlocksPerChunk,
                                 .host_tier_bytes = config.tier_chunks * chunk_bytes,
-                                .lane_bytes_in_flight = config.lane_chunks * chunk_bytes}));
+                                .lane_bytes_in_flight = config.lane_chunks * chunk_bytes,
+                                .eviction = config.eviction,
+                                .store = config.store,
+                                .copy_timeout = config.copy_timeout}));
 }
 
 std::unique_ptr<Buffer> Rig::allocate(MemoryKind kind, std::uint64_t bytes) {
@@ -136,6 +140,25 @@ bool Rig::fetch(std::uint64_t n, std::span<const BlockId> blocks) {
 bool Rig::holds(std::uint64_t n) {
   const ChunkKey chunk = key(n);
   return engine->lookup({&chunk, 1}) == 1;
+}
+
+std::vector<ChunkKey> keys(std::uint64_t first, std::uint64_t count) {
+  std::vector<ChunkKey> list;
+  for (std::uint64_t n = first; n < first + count; ++n) list.push_back(Rig::key(n));
+  return list;
+}
+
+Blocks range(BlockId first, BlockId count) {
+  Blocks blocks(count);
+  std::iota(blocks.begin(), blocks.end(), first);
+  return blocks;
+}
+
+TransferResult finish(Rig& rig, Result<TransferId> id) {
+  EXPECT_TRUE(id.ok()) << id.status().text;
+  auto result = rig.engine->wait(*id, Nanos::max());
+  EXPECT_TRUE(result.ok()) << result.status().text;
+  return *result;
 }
 
 }  // namespace kvroof

@@ -11,10 +11,15 @@
 
 namespace kvroof {
 
+using Blocks = std::vector<BlockId>;
+
 struct RigConfig {
   Layout layout = Layout::block_first;
   std::uint32_t tier_chunks = 8;
   std::uint32_t lane_chunks = 16;  // in flight
+  Nanos copy_timeout{};
+  Eviction eviction = Eviction::lru;
+  StorePolicy store = StorePolicy::immediate;
 };
 
 class Rig {
@@ -63,5 +68,11 @@ class Rig {
  private:
   std::unique_ptr<Buffer> allocate(MemoryKind kind, std::uint64_t bytes);
 };
+
+std::vector<ChunkKey> keys(std::uint64_t first, std::uint64_t count);  // Rig::key of each
+Blocks range(BlockId first, BlockId count);
+
+// Waits for a transfer that must have been accepted.
+TransferResult finish(Rig& rig, Result<TransferId> id);
 
 }  // namespace kvroof

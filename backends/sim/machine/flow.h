@@ -18,8 +18,9 @@ enum class Resource : std::uint8_t {
   link_total,  // bytes/s, both directions together
   host_dram,   // bytes/s, reads and writes
   host_cpu,    // 1: one core that copies
+  disk,        // 1: all of its time, which reads and writes share
 };
-constexpr std::size_t kResources = 7;
+constexpr std::size_t kResources = 8;
 
 using Amounts = std::array<double, kResources>;  // by Resource
 

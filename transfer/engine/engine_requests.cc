@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Taking in requests: who touches blocks, offloads, loads, cancelling.
+#include <algorithm>
+#include <cassert>
+#include <string>
+#include <utility>
+
+#include "transfer/engine/engine_impl.h"
+
+namespace kvroof {
+namespace {
+
+Status part_of_a_chunk() {
+  return {Code::invalid,
+          "An offload needs whole chunks: leave out the blocks behind the last one."};
+}
+
+Status lane_lost() {
+  return {Code::lost, "An earlier copy never ended, and this direction was given up: recompute."};
+}
+
+}  // namespace
+
+void EngineImpl::note_write(std::span<const BlockId> blocks, Point by) {
+  assert(check_exist(blocks).ok());
+  for (const BlockId block : blocks) {
+    const CopyNumber offload = ledger_.last_offload(block), load = ledger_.last_load(block);
+    if (offload_lane_.state(offload) == Lane::State::waiting) spoil_waiting_offloads(block);
+    // A load that failed must not spoil what is written now. An open one must have been fenced on.
+    if (load_lane_.ended(load)) ledger_.forget_load(block);
+  }
+  ledger_.note_write(blocks, by);
+}
+
+void EngineImpl::note_read(std::span<const BlockId> blocks, Point by) {
+  assert(check_exist(blocks).ok());
+  ledger_.note_read(blocks, by);
+}
+
+void EngineImpl::spoil_waiting_offloads(BlockId block) {
+  const auto reads_it = [&](const ChunkCopy& copy) {
+    const auto blocks = transfers_[copy.transfer].blocks_of(copy.chunk);
+    return std::find(blocks.begin(), blocks.end(), block) != blocks.end();
+  };
+  drop_waiting(offload_lane_, reads_it,
+               {Code::aborted, "A block was overwritten before its copy to the tier began."});
+}
+
+void EngineImpl::set_deadline(OpenTransfer& transfer, Nanos deadline) {
+  transfer.deadline = deadline;
+  earliest_deadline_ = std::min(earliest_deadline_, deadline);
+}
+
+Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
+                                       std::span<const BlockId> blocks,
+                                       const OffloadOptions& options) {
+  if (Status status = check(keys, blocks, 0); !status.ok()) return status;
+  if (blocks.size() % blocks_per_chunk_ != 0) return part_of_a_chunk();
+  if (offload_lane_.given_up()) return lane_lost();
+  const auto chunks = static_cast<std::uint32_t>(keys.size());
+  const std::uint32_t index = transfers_.open(Direction::offload, chunks, blocks);
+  const TransferId id = transfers_[index].result.id;
+  set_deadline(transfers_[index], options.deadline);
+  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    offload_chunk(index, chunk, keys[chunk], options.offer);
+  }
+  end_if_done(index);
+  feed_lanes();
+  return id;
+}
+
+void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key,
+                               Offer offer) {
+  OpenTransfer& transfer = transfers_[index];
+  if (const SlotId held = tier_.find(key); held != kNoSlot) {
+    ++transfer.result.chunks_held;
+    if (!tier_.visible(held)) return;  // on its way: whoever copies it holds the reference
+    tier_.acquire(held);
+    transfer.slots[chunk] = held;
+    return;
+  }
+  if (!gate_.wants(key, offer)) {
+    ++transfer.result.chunks_unwanted;
+    return;
+  }
+  const SlotId slot = transfer.slots[chunk] = tier_.reserve(key);
+  if (slot == kNoSlot) {
+    ++transfer.result.chunks_refused;
+    return;
+  }
+  ++transfer.copies_open;
+  blocks_open_[static_cast<std::size_t>(transfer.direction)] += transfer.blocks_of(chunk).size();
+  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
+  copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
+  ledger_.begin_offload(transfer.blocks_of(chunk), offload_lane_.next_number(), transfer.needs);
+  copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
+  offload_lane_.push(copy);
+}
+
+Result<TransferId> EngineImpl::load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                                    const LoadOptions& options) {
+  if (Status status = check(keys, blocks, options.skip_blocks); !status.ok()) return status;
+  if (load_lane_.given_up()) return lane_lost();
+  if (Status status = check_distinct(blocks); !status.ok()) return status;
+  if (Status status = check_visible(keys); !status.ok()) return status;
+  const auto chunks = static_cast<std::uint32_t>(keys.size());
+  const std::uint32_t index = transfers_.open(Direction::load, chunks, blocks, options.skip_blocks);
+  const TransferId id = transfers_[index].result.id;
+  set_deadline(transfers_[index], options.deadline);
+  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) load_chunk(index, chunk, keys[chunk]);
+  end_if_done(index);
+  feed_lanes();
+  return id;
+}
+
+void EngineImpl::load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key) {
+  OpenTransfer& transfer = transfers_[index];
+  const SlotId slot = transfer.slots[chunk] = tier_.find(key);
+  tier_.acquire(slot);
+  ++transfer.copies_open;
+  blocks_open_[static_cast<std::size_t>(transfer.direction)] += transfer.blocks_of(chunk).size();
+  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
+  copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
+  ledger_.begin_load(transfer.blocks_of(chunk), load_lane_.next_number(), transfer.needs);
+  copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
+  load_lane_.push(copy);
+}
+
+Status EngineImpl::check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
+                         std::uint32_t skip_blocks) const {
+  const std::uint64_t end = blocks.size() + skip_blocks;
+  const std::uint64_t chunks = (end + blocks_per_chunk_ - 1) / blocks_per_chunk_;
+  if (chunks != keys.size() || (skip_blocks > 0 && skip_blocks >= blocks_per_chunk_)) {
+    return {Code::invalid, std::to_string(keys.size()) + " chunks of " +
+                               std::to_string(blocks_per_chunk_) + " blocks cannot be " +
+                               std::to_string(blocks.size()) + " blocks behind " +
+                               std::to_string(skip_blocks) + " that are skipped."};
+  }
+  return check_exist(blocks);
+}
+
+Status EngineImpl::check_distinct(std::span<const BlockId> blocks) {
+  if (++load_count_ == 0) {  // wrapped: old marks would look new
+    std::fill(seen_in_.begin(), seen_in_.end(), 0);
+    load_count_ = 1;
+  }
+  for (const BlockId block : blocks) {
+    if (std::exchange(seen_in_[block], load_count_) != load_count_) continue;
+    return {Code::invalid, "A load must name each block once, but names block " +
+                               std::to_string(block) + " twice."};
+  }
+  return {};
+}
+
+Status EngineImpl::check_visible(std::span<const ChunkKey> keys) const {
+  const std::uint32_t visible = tier_.lookup(keys);
+  if (visible == keys.size()) return {};
+  return {Code::invalid, "Chunk " + std::to_string(visible) +
+                             " of the load is not in the tier: lookup says how many are."};
+}
+
+Status EngineImpl::cancel(TransferId id) {
+  const OpenTransfer* transfer = transfers_.find(id);
+  if (transfer == nullptr) return {Code::invalid, "No transfer with this id is open."};
+  const auto is_of_it = [&](const ChunkCopy& copy) {
+    return &transfers_[copy.transfer] == transfer;
+  };
+  drop_waiting(lane_of(transfer->direction), is_of_it,
+               {Code::aborted, "It was cancelled before the device was handed the copy."});
+  return {};
+}
+
+}  // namespace kvroof
