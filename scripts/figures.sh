@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 out=${1:-results/reference}
 build=build/release
 cmake --preset release >/dev/null
-cmake --build "$build" --target kvroof host_copy_bench engine_bench prefill_bench attention_bench
+cmake --build "$build" --target kvroof host_copy_bench engine_bench tier_bench prefill_bench attention_bench
 mkdir -p "$out"
 
 bench() { "$build/$1" --benchmark_out="$out/$2" --benchmark_out_format=json >/dev/null; }
@@ -32,6 +32,7 @@ echo "== the crossover grid of one model over three links"
 echo "== host lanes, engine cost, prefill"
 bench backends/host/host_copy_bench host-copy.json
 bench transfer/engine_bench engine.json
+bench transfer/tier_bench tier.json
 bench kernels/prefill/prefill_bench prefill.json
 bench kernels/attention/attention_bench attention.json
 

@@ -69,6 +69,7 @@ TEST(Cuda, HasNoSecondDevice) {
 
 TEST(Cuda, HostMemoryIsRegisteredInPieces) {
   const auto device = open_pieces();
+  EXPECT_EQ(device->info().max_registration_bytes, 4096u);
   const auto buffer = device->allocate({.kind = MemoryKind::pinned, .bytes = 3 * 4096 + 1});
   ASSERT_TRUE(buffer.ok());
   EXPECT_EQ((*buffer)->facts().pieces, 4u);

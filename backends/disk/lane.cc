@@ -127,7 +127,7 @@ Status DiskQueue::await(const Fence& fence, Lock& lock) {
     if (under_way_ == 0 && std::exchange(timeline_->waits_for, &other) == nullptr) {
       neighbours_.changed();  // a queue that drains may find itself stopped by a gate through us
     }
-    const auto is_open = [this](Gate gate) { return neighbours_.gate_is_open(gate); };
+    const auto is_open = [&](Gate gate) { return neighbours_.gate_is_open(gate); };
     return draining_ && queues::stopped_by_gate(&other, is_open);
   });
   timeline_->waits_for = nullptr;
@@ -138,7 +138,7 @@ Status DiskQueue::await(const Fence& fence, Lock& lock) {
 Status DiskQueue::hold(Gate gate, Lock& lock) {
   neighbours_.wait(lock, [&] {
     if (neighbours_.gate_is_open(gate)) return true;
-    if (under_way_ == 0 && !std::exchange(timeline_->held_at, gate)) neighbours_.changed();
+    if (under_way_ == 0 && std::exchange(timeline_->held_at, gate) != gate) neighbours_.changed();
     return draining_ && under_way_ == 0;
   });
   timeline_->held_at.reset();

@@ -62,9 +62,8 @@ struct Faults {
   std::function<bool(QueueKind, Ticket)> fails = nullptr;  // true: Fault::failed
   std::uint64_t max_regions = 0, max_open_tickets = 0;     // of copy queues; 0: the device's own
   bool pageable = false;                                   // pinned memory turns out not to be
-
-  std::uint64_t max_registration_bytes = 0;  // what is larger turns out not to be
-  int numa_node = -1;                        // where the device says that it is
+  std::uint64_t max_registration_bytes = 0;                // what is larger turns out not to be
+  int numa_node = -1;  // where the device says that it is; -1: where its own is
 
   // Planted: no device may break these promises of the seam. To see that checks notice.
   bool unfenced_in = false, unfenced_out = false;  // copies of a direction ignore their fences

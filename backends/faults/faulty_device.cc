@@ -63,7 +63,7 @@ Result<std::unique_ptr<Buffer>> FaultyDevice::allocate(const BufferSpec& spec) n
     return Status{Code::no_memory, "The device has no memory left, as an injected fault says."};
   }
   BufferSpec changed = spec;
-  const std::uint64_t ceiling = faults.max_registration_bytes;
+  const std::uint64_t ceiling = info_.max_registration_bytes;
   const bool pageable = faults.pageable || (ceiling > 0 && spec.bytes > ceiling);
   if (pageable && spec.kind == MemoryKind::pinned) changed.kind = MemoryKind::pageable;
   return inner_->allocate(changed);

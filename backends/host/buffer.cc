@@ -62,7 +62,7 @@ void HostBuffer::lock_and_look(MemoryKind wanted) {
     lock_ = std::make_unique<os::PageLock>(data_, facts_.bytes);
     if (!lock_->held()) facts_.kind = MemoryKind::pageable;
   }
-  facts_.numa_node = os::node_of(data_);
+  facts_.numa_node = os::node_of(data_, facts_.bytes);
   facts_.page_bytes = os::page_bytes_of(data_);
 }
 

@@ -157,9 +157,8 @@ Status HostQueue::await_fence(const Fence& fence, Item& item, std::unique_lock<s
     timeline_->waits_for = &other;
     state_.changed
         .notify_all();  // a queue that drains may find itself stopped by a gate through us
-    const auto is_open = [this](Gate gate) { return state_.open_gates.contains(gate); };
     state_.changed.wait(lock, [&] {
-      return other.done(fence.ticket) || (draining_ && queues::stopped_by_gate(&other, is_open));
+      return other.done(fence.ticket) || (draining_ && state_.stopped_by_gate(&other));
     });
     timeline_->waits_for = nullptr;
     item.ready = steady_now();

@@ -28,6 +28,10 @@ struct State {
     const bool returned = point.ticket >= 1 && point.ticket <= found->second->issued;
     return returned ? found->second : nullptr;
   }
+
+  bool stopped_by_gate(const Timeline* timeline) const {
+    return queues::stopped_by_gate(timeline, [&](Gate gate) { return open_gates.contains(gate); });
+  }
 };
 
 }  // namespace kvroof::host

@@ -108,11 +108,24 @@ PageLock::~PageLock() {
   if (data_ != nullptr) munlock(data_, bytes_);
 }
 
-int node_of(const void* data) {
-  int node = -1;
-  const long answer =
-      get_mempolicy(&node, nullptr, 0, const_cast<void*>(data), MPOL_F_NODE | MPOL_F_ADDR);
-  return answer == 0 ? node : -1;
+int one_node(std::uint64_t bytes, const std::function<int(std::uint64_t offset)>& node_at) {
+  constexpr std::uint64_t kLooks = 64;
+  const int first = node_at(0);
+  for (std::uint64_t look = 1; look < kLooks; ++look) {
+    // bytes - 1 is cut first, so that the product can't overflow; the last look is at the end.
+    const std::uint64_t offset = look == kLooks - 1 ? bytes - 1 : (bytes - 1) / (kLooks - 1) * look;
+    if (node_at(offset) != first) return -1;
+  }
+  return first;
+}
+
+int node_of(const void* data, std::uint64_t bytes) {
+  return one_node(bytes, [data](std::uint64_t offset) {
+    int node = -1;
+    auto* const at = const_cast<std::byte*>(static_cast<const std::byte*>(data)) + offset;
+    const long answer = get_mempolicy(&node, nullptr, 0, at, MPOL_F_NODE | MPOL_F_ADDR);
+    return answer == 0 ? node : -1;
+  });
 }
 
 std::uint64_t page_bytes_of(const void* data) {

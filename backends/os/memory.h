@@ -4,6 +4,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -59,7 +60,10 @@ class PageLock {
   std::uint64_t bytes_ = 0;
 };
 
-int node_of(const void* data);                  // -1: unknown
+// The node that pages all over `bytes` lie on, at most 64 of them, the first and the last included;
+// -1: unknown, or they lie on several. `node_at` knows the node of the page at an offset.
+int one_node(std::uint64_t bytes, const std::function<int(std::uint64_t offset)>& node_at);
+int node_of(const void* data, std::uint64_t bytes);  // the same of memory
 std::uint64_t page_bytes_of(const void* data);  // the page size that backs the mapping; 0: unknown
 
 // A ceiling on bytes in use. Safe from any thread.

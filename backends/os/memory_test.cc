@@ -30,6 +30,22 @@ TEST(Mapping, IsZeroedWritableAndAlignedToHugePages) {
   EXPECT_NE(page_bytes_of(data), 0u);
 }
 
+TEST(OneNode, IsTheNodeOfAllPagesOrNone) {
+  EXPECT_EQ(one_node(1, [](std::uint64_t) { return 1; }), 1);
+  EXPECT_EQ(one_node(64 * kMiB, [](std::uint64_t) { return 1; }), 1);
+  EXPECT_EQ(one_node(64 * kMiB, [](std::uint64_t at) { return at == 64 * kMiB - 1 ? 1 : 0; }), -1);
+  EXPECT_EQ(one_node(64 * kMiB, [](std::uint64_t at) { return at == 0 ? 1 : 0; }), -1);
+  EXPECT_EQ(one_node(64 * kMiB, [](std::uint64_t at) { return at / (2 * kMiB) == 9 ? 1 : 0; }), -1);
+  EXPECT_EQ(one_node(64 * kMiB, [](std::uint64_t) { return -1; }), -1);
+}
+
+TEST(Mapping, LiesOnTheNodeThatItWasAskedFor) {
+  auto mapping = Mapping::create(3 * kMiB, 0);
+  ASSERT_TRUE(mapping) << mapping.status().text;
+  const int node = node_of((*mapping)->data(), 3 * kMiB);
+  EXPECT_TRUE(node == 0 || node == -1) << node;  // -1: a kernel that does not tell
+}
+
 TEST(MappingDeathTest, AnOverrunFaults) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   auto mapping = Mapping::create(4096, -1);

@@ -31,9 +31,9 @@ struct Timeline {
 // Whether nothing but a closed gate, perhaps several queues away, stops `timeline`. A hold whose
 // gate has opened stops nothing, also before its thread has noticed.
 template <class IsOpen>
-bool stopped_by_gate(const Timeline* timeline, IsOpen gate_is_open) {
+bool stopped_by_gate(const Timeline* timeline, IsOpen is_open) {
   while (timeline != nullptr && !timeline->held_at) timeline = timeline->waits_for;
-  return timeline != nullptr && !gate_is_open(*timeline->held_at);
+  return timeline != nullptr && !is_open(*timeline->held_at);
 }
 
 }  // namespace kvroof::queues

@@ -63,7 +63,7 @@ Status StreamBuffer::take_host(const BufferSpec& spec) {
   address_ = reinterpret_cast<Address>(mapping_->data());
   facts_.kind = MemoryKind::pageable;
   if (spec.kind == MemoryKind::pinned) pin();
-  facts_.numa_node = os::node_of(mapping_->data());
+  facts_.numa_node = os::node_of(mapping_->data(), facts_.bytes);
   facts_.page_bytes = os::page_bytes_of(mapping_->data());
   return {};
 }

@@ -27,6 +27,7 @@ void pause(unsigned round, Nanos deadline) {
 Result<std::unique_ptr<Device>> StreamDevice::create(std::unique_ptr<Driver> driver,
                                                      DeviceInfo info, std::uint64_t piece_bytes) {
   if (Status status = driver->use(); !status.ok()) return status;
+  info.max_registration_bytes = piece_bytes;
   std::unique_ptr<StreamDevice> made(
       new StreamDevice(std::move(driver), std::move(info), piece_bytes));
   if (Status status = made->state_.clock.open(); !status.ok()) return status;

@@ -15,6 +15,7 @@ COPY_OF_BEST = "0.90"
 PREFILL_OF_BEST = "0.85"
 ATTENTION_OF_BEST = "0.65"
 ENGINE_NANOSECONDS = 300
+LOOKUPS_A_SECOND = 10e6
 ATTENTION = "attention/{}/tokens:8192/past:0/head_dim:128/real_time"
 
 
@@ -41,7 +42,25 @@ def bench_rows(folder: Path) -> list[Row]:
             f"{1e9 * engine['per_block'].number():.0f} ns",
             f"under {ENGINE_NANOSECONDS} ns",
         ),
+        *_lookups(folder / "tier.json"),
     ]
+
+
+def _lookups(path: Path) -> list[Row]:
+    """In a full tier; no rows for a folder that was measured before there was such a program."""
+    if not path.is_file():
+        return []
+    rows = []
+    for name, what in (("lookup/lru", "look-ups"), ("lookup+use/lru", "look-ups, each a use,")):
+        rate = _named(path, name)["items_per_second"].positive()
+        rows.append(
+            (
+                f"{what} a second in a full tier of 1,000,000 chunks, lru, one core",
+                f"{rate / 1e6:.1f} million",
+                f"over {LOOKUPS_A_SECOND / 1e6:.0f} million",
+            )
+        )
+    return rows
 
 
 def _attention(path: Path) -> Row:

@@ -18,6 +18,9 @@ DEFAULTS = {
     "copy": "dma",
     "pipeline": "request",
     "link": "native",
+    "host_tier": "unbounded",
+    "eviction": "lru",
+    "store": "immediate",
     "serving_cost": "none",
 }
 _ELSEWHERE = ("context_tokens", "plan", "data", "margin", "kv_dtype", "layers")  # told by others

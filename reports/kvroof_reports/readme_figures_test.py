@@ -101,6 +101,18 @@ class ReadmeFiguresTest(unittest.TestCase):
             f"{shares['attention/f32/tokens:8192/past:0/head_dim:128/real_time']:.2f}",
         )
 
+    def test_look_ups_have_their_rows_where_they_were_measured(self) -> None:
+        rates = {"lookup/lru": 20.46e6, "lookup+use/lru": 13.04e6, "lookup/arc": 1e6}
+        rows = [{"name": name, "items_per_second": rate} for name, rate in rates.items()]
+        path = self.folder / "tier.json"
+        path.write_text(json.dumps({"context": {}, "benchmarks": rows}), encoding="utf-8")
+        self.assertEqual(self.row("| look-ups a second"), ["20.5 million", "over 10 million"])
+        self.assertEqual(self.row("each a use"), ["13.0 million", "over 10 million"])
+        self.change("tier.json", lambda value: value["benchmarks"].pop(1))
+        self.assertIn("tier.json: benchmark lookup+use/lru is missing", self.said())
+        path.unlink()
+        self.assertNotIn("look-ups", table(self.folder))
+
     def test_a_file_that_is_missing_or_wrong_is_one_sentence(self) -> None:
         self.change("engine.json", _rename)
         self.assertIn("engine.json: benchmark offload+load/block_first is missing", self.said())

@@ -33,6 +33,13 @@ struct RunOptions {
   std::vector<std::string> benchmark_arguments;  // what stood behind `--`
 };
 
+struct VerifyOptions {
+  std::string device = "host", model = "tunnel-512", out;
+  std::vector<std::string> checks;  // names; empty: all
+  std::string seed = "1";           // as typed
+  std::vector<std::string> argv;
+};
+
 struct ReportOptions {
   std::vector<std::string> files;
   std::string out;
@@ -41,6 +48,7 @@ struct ReportOptions {
 int list_devices(const DevicesOptions& options);
 int show_models(const ModelsOptions& options);
 int run_suites(const RunOptions& options);
+int verify(const VerifyOptions& options);
 int write_report(const ReportOptions& options);
 
 // Prints `kvroof: sentence` on stderr and returns `code`.

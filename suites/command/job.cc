@@ -126,6 +126,18 @@ Status read_device(const RunOptions& options, Job& job) {
   return {};
 }
 
+Status check_host_tier(const RunOptions& options, Job& job) {
+  const std::uint64_t most = job.device->info().host_memory_bytes;
+  for (const TierSize& size : job.grid.host_tier) {
+    if (size.bytes <= most) continue;
+    return invalid(fmt::format(
+        "--host-tier: {} bytes are more than the {} of host memory that {} may take; give less, or "
+        "unbounded for what each case needs",
+        size.bytes, most, options.device));
+  }
+  return {};
+}
+
 Status check_modes(const RunOptions& options) {
   if (options.plan_only && options.resume) {
     return invalid("--resume and --plan-only: one runs and the other does not, give one of them");
@@ -160,7 +172,7 @@ Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchm
   if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
   Job job;
   for (const auto read : {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks,
-                          check_links, read_device}) {
+                          check_links, read_device, check_host_tier}) {
     if (Status e = read(options, job); !e.ok()) return e;
   }
   return job;

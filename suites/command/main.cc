@@ -11,6 +11,7 @@
 #include "suites/command/install_paths.h"
 #include "suites/command/suite_list.h"
 #include "suites/harness/grid.h"
+#include "suites/verify/verify_kind.h"
 
 namespace kvroof {
 
@@ -25,6 +26,7 @@ struct Options {
   DevicesOptions devices;
   ModelsOptions models;
   RunOptions run;
+  VerifyOptions verify;
   ReportOptions report;
 };
 
@@ -100,6 +102,23 @@ Command run_command(CLI::App& root, RunOptions& to) {
   return {app, [&to] { return run_suites(to); }};
 }
 
+std::string checks_help() {
+  std::string text = "Only these, with commas between:";
+  for (const VerifyKind& kind : verify_kinds()) text += "\n" + std::string(kind.name);
+  return text;
+}
+
+Command verify_command(CLI::App& root, VerifyOptions& to) {
+  CLI::App* app = subcommand(root, "verify", "Look for a wrong block: the correctness checks alone",
+                             "kvroof verify --device sim:h100-sxm --out verify.json");
+  app->add_option("--device", to.device, "As for run")->capture_default_str();
+  app->add_option("--check", to.checks, checks_help())->delimiter(',');
+  app->add_option("--model", to.model, "Of the check that computes logits")->capture_default_str();
+  app->add_option("--out", to.out, "A result file");
+  app->add_option("--seed", to.seed, "Of tokens, weights and block order")->capture_default_str();
+  return {app, [&to] { return verify(to); }};
+}
+
 Command report_command(CLI::App& root, ReportOptions& to) {
   CLI::App* app = subcommand(root, "report", "Draw figures and write report.html and report.md",
                              "kvroof report h100.json host.json --out report");
@@ -124,8 +143,10 @@ int parse_and_run(int argc, char** argv) {
   Options options;
   const Command commands[] = {devices_command(root, options.devices),
                               models_command(root, options.models), run_command(root, options.run),
+                              verify_command(root, options.verify),
                               report_command(root, options.report)};
   const int ours = split_at_dashes(argc, argv, options.run);
+  options.verify.argv = options.run.argv;
   try {
     root.parse(ours, argv);
   } catch (const CLI::Success& asked) {

@@ -82,8 +82,20 @@ GroupReport Runner::run(std::size_t index) {
   for (const Case& one : made) {
     if (status_.ok()) status_ = writer_->add(one, {index, made.size()});
   }
+  warn(made);
   progress_->end(status_.ok() ? outcomes(made) : "not written", made.size());
   return group_report(made);
+}
+
+void Runner::warn(const std::vector<Case>& cases) {
+  for (const Case& one : cases) {
+    if (one.tier.is_null() || !one.tier.contains("warnings")) continue;
+    for (const Json& warning : one.tier["warnings"]) {
+      if (!warned_.insert(warning.get<std::string>()).second) continue;
+      progress_->clear();
+      fmt::print(stderr, "kvroof: warning: {}\n", warning.get<std::string>());
+    }
+  }
 }
 
 std::vector<Case> Runner::cases() const {

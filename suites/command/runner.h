@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +43,7 @@ class Runner {
 
  private:
   GroupReport run(std::size_t index);
+  void warn(const std::vector<Case>& cases);  // on stderr, of their tiers, nothing twice
 
   Job& job_;
   SuitePool pool_;
@@ -50,6 +52,7 @@ class Runner {
   Progress* progress_ = nullptr;
   std::map<std::size_t, std::vector<Case>> done_;  // by the benchmark's index
   Status status_;
+  std::set<std::string> warned_;
 };
 
 }  // namespace kvroof

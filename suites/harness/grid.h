@@ -14,6 +14,8 @@
 #include "kernels/model/kv_layout.h"
 #include "suites/harness/json.h"
 #include "suites/harness/serving_cost.h"
+#include "transfer/eviction/policy.h"
+#include "transfer/tier/store_policy.h"
 
 namespace kvroof {
 
@@ -33,6 +35,12 @@ constexpr std::string_view name(PipelineKind pipeline) {
   return pipeline == PipelineKind::request ? "request" : "layer";
 }
 
+// Of the host tier, for all of a model's layers.
+struct TierSize {
+  std::uint64_t bytes = 0;  // 0: unbounded, which is all that a case may store
+  bool operator==(const TierSize&) const = default;
+};
+
 // One value of every axis but the plan: what the arms of a comparison group share.
 struct GridPoint {
   std::uint64_t context_tokens = 0;
@@ -43,6 +51,9 @@ struct GridPoint {
   CopyKind copy = CopyKind::dma;
   PipelineKind pipeline = PipelineKind::request;
   std::string link = "native";
+  TierSize host_tier{};
+  Eviction eviction = Eviction::lru;
+  StorePolicy store = StorePolicy::immediate;
   ServingCost serving_cost{};
 };
 
@@ -61,6 +72,9 @@ struct Grid {
   std::vector<PlanKind> plan = {PlanKind::recompute, PlanKind::copy};
   std::vector<PipelineKind> pipeline = {PipelineKind::request};
   std::vector<std::string> link = {"native"};
+  std::vector<TierSize> host_tier = {{}};
+  std::vector<Eviction> eviction = {Eviction::lru};
+  std::vector<StorePolicy> store = {StorePolicy::immediate};
   ServingCost serving_cost;
 
   std::uint64_t cases() const;  // UINT64_MAX where the product overflows

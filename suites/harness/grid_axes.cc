@@ -63,6 +63,15 @@ Status set_links(Grid& grid, std::string_view text) {
   return set_list<&Grid::link>(grid, text, parse_link);
 }
 
+Status set_host_tiers(Grid& grid, std::string_view text) {
+  return set_list<&Grid::host_tier>(grid, text, [](std::string_view part) -> Result<TierSize> {
+    if (part == "unbounded") return TierSize{};
+    const auto bytes = parse_bytes(part);
+    if (!bytes) return invalid(bytes.status().text + ", or unbounded");
+    return TierSize{*bytes};
+  });
+}
+
 Status set_serving_cost(Grid& grid, std::string_view text) {
   auto cost = parse_serving_cost(text);
   if (cost) grid.serving_cost = std::move(*cost);
@@ -71,6 +80,7 @@ Status set_serving_cost(Grid& grid, std::string_view text) {
 
 Json json_of(std::uint64_t count) { return count; }
 Json json_of(const std::string& text) { return text; }
+Json json_of(TierSize size) { return size.bytes == 0 ? Json("unbounded") : Json(size.bytes); }
 template <class Named>
 requires std::is_enum_v<Named> Json json_of(Named value) { return name(value); }
 
@@ -160,6 +170,15 @@ constexpr std::array kAxes = {
         set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),
     axis<&Grid::link, &GridPoint::link>("link", "link",
                                         "native, pcie4x16, nvlink-c2c, 20GB/s [native]", set_links),
+    axis<&Grid::host_tier, &GridPoint::host_tier>(
+        "host_tier", "host-tier", "bytes: 16GiB, or unbounded [unbounded]", set_host_tiers),
+    axis<&Grid::eviction, &GridPoint::eviction>(
+        "eviction", "eviction", "of the host tier: lru, arc, s3fifo [lru]",
+        set_names<&Grid::eviction, Eviction::lru, Eviction::arc, Eviction::s3fifo>),
+    axis<&Grid::store, &GridPoint::store>(
+        "store", "store", "immediate, second-use, on-evict [immediate]",
+        set_names<&Grid::store, StorePolicy::immediate, StorePolicy::second_use,
+                  StorePolicy::on_evict>),
     serving_cost("CPU time a request: none, vllm, or seconds [none]"),
     plan("recompute,copy,hybrid [recompute,copy]"),
 };

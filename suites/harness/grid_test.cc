@@ -66,8 +66,14 @@ TEST(Grid, TakesEveryNameThatTheDesignLists) {
                             {"plan", "hybrid,copy,recompute"},
                             {"pipeline", "layer,request"},
                             {"link", "native,pcie4x16,pcie5x16,20GB/s"},
+                            {"host-tier", "unbounded,16GiB"},
+                            {"eviction", "lru,arc,s3fifo"},
+                            {"store", "immediate,second-use,on-evict"},
                             {"serving-cost", "vllm"}});
-  EXPECT_EQ(grid.cases(), 3ull * 4 * 2 * 4 * 3 * 2 * 4);
+  EXPECT_EQ(grid.cases(), 3ull * 4 * 2 * 4 * 3 * 2 * 4 * 2 * 3 * 3);
+  EXPECT_THAT(grid.host_tier, ElementsAre(TierSize{}, TierSize{16ull << 30}));
+  EXPECT_THAT(grid.store,
+              ElementsAre(StorePolicy::immediate, StorePolicy::second_use, StorePolicy::on_evict));
   EXPECT_THAT(grid.plan, ElementsAre(PlanKind::hybrid, PlanKind::copy, PlanKind::recompute));
   EXPECT_DOUBLE_EQ(grid.serving_cost.first_step_seconds, 0.003);
   EXPECT_DOUBLE_EQ(grid.serving_cost.prepare_seconds_per_16_tokens, 5e-6);
@@ -149,11 +155,21 @@ TEST(Params, AreOfTheRecordsNames) {
   EXPECT_EQ(check_case(one).text, "");
 }
 
+TEST(Params, HaveTheTiersBytesOrUnbounded) {
+  EXPECT_EQ(group_params(GridPoint{})["host_tier"], "unbounded");
+  EXPECT_EQ(group_params(GridPoint{.host_tier = {1 << 30}})["host_tier"], 1 << 30);
+  EXPECT_EQ(refused({{"host-tier", "0"}}),
+            "--host-tier: '0' is not a number of bytes above 0, such as 16GiB or 100000000, or "
+            "unbounded");
+  EXPECT_THAT(refused({{"eviction", "mru"}}), HasSubstr("expected one of lru, arc, s3fifo"));
+  EXPECT_THAT(refused({{"store", "second_use"}}), HasSubstr("immediate, second-use, on-evict"));
+}
+
 TEST(GroupName, HasEveryParamButThePlan) {
   EXPECT_EQ(group_name("ttft", "llama-3.1-8b", GridPoint{.context_tokens = 10240}),
             "ttft/llama-3.1-8b/context:10240/batch:1/live:0/kv_dtype:bf16/block_tokens:16/"
             "blocks_per_chunk:16/layout:block_first/copy:dma/pipeline:request/link:native/"
-            "serving_cost:none");
+            "host_tier:unbounded/eviction:lru/store:immediate/serving_cost:none");
 }
 
 TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {

@@ -111,6 +111,15 @@ Result<std::vector<std::uint64_t>> parse_counts(std::string_view text, std::uint
   return values;
 }
 
+Result<std::uint64_t> parse_bytes(std::string_view text) {
+  if (const auto number = whole_number(text); number && *number > 0) return *number;
+  // A size is a rate without its "/s".
+  if (const auto rate = parse_rate(std::string(text) + "/s")) {
+    return static_cast<std::uint64_t>(*rate);
+  }
+  return invalid(in_quotes(text) + " is not a number of bytes above 0, such as 16GiB or 100000000");
+}
+
 Result<std::string> parse_link(std::string_view text) {
   if (text == "native" || text == "nvlink-c2c") return std::string(text);
   if (parse_rate(text)) return std::string(text);

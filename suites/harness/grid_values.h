@@ -19,6 +19,9 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t minimum,
 Result<std::vector<std::uint64_t>> parse_counts(std::string_view text, std::uint64_t minimum,
                                                 std::uint64_t maximum);
 
+// "1073741824", "1GiB", "1.5GB": bytes, at least one.
+Result<std::uint64_t> parse_bytes(std::string_view text);
+
 // "native", "nvlink-c2c", "pcie4x16" (generation 1 to 7, width 1 to 32) or a rate such as "20GB/s".
 Result<std::string> parse_link(std::string_view text);
 

@@ -76,6 +76,16 @@ TEST(Counts, RefuseRangesThatDoNotWorkOut) {
 
 TEST(Counts, RefuseAValueTwice) { EXPECT_EQ(refused("2,1k,1024"), "1024 is given twice"); }
 
+TEST(Bytes, AreANumberOrHaveAUnit) {
+  EXPECT_EQ(*parse_bytes("1"), 1u);
+  EXPECT_EQ(*parse_bytes("16GiB"), 16ull << 30);
+  EXPECT_EQ(*parse_bytes("1.5GB"), 1'500'000'000u);
+  for (const std::string_view text :
+       {"", "0", "0GB", "-1", "GiB", "1 GiB", "16G", "1.5", "1e9", "16GB/s", "nan", "1e30GB"}) {
+    EXPECT_FALSE(parse_bytes(text).ok()) << text;
+  }
+}
+
 TEST(Link, IsNativePcieOrARate) {
   for (const std::string_view text :
        {"native", "nvlink-c2c", "pcie4x16", "pcie5x8", "20GB/s", "512MiB/s"}) {

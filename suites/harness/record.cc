@@ -84,6 +84,7 @@ Json to_json(const Case& one) {
                {"outcome", name(one.outcome)},
                {"reason", one.reason},
                {"basis", name(one.basis)}};
+  if (!one.tier.is_null()) json["tier"] = one.tier;
   json["metrics"] = Json::object();
   for (const auto& [key, metric] : one.metrics) json["metrics"][key] = to_json(metric);
   return json;

@@ -59,7 +59,8 @@ Metric scaled_metric(const Metric& metric, double factor, std::string unit);
 
 // What a case's params may have beside the grid's axes: `layers` where the model was cut to fewer,
 // and `data`: whether bytes moved on a simulated device.
-constexpr std::string_view kOtherParams[] = {"layers", "data"};
+// Of `kvroof verify`: the check, and the order and heads of the KV that it used.
+constexpr std::string_view kOtherParams[] = {"layers", "data", "check", "kv_order", "kv_heads"};
 
 struct Case {
   std::string suite;
@@ -67,6 +68,7 @@ struct Case {
   Outcome outcome = Outcome::ok;
   std::string reason;  // a sentence; empty exactly where the outcome is ok
   Basis basis = Basis::measured;
+  Json tier;  // of the host, as obtained (tier_json()); null where the case has none
   std::vector<std::pair<std::string, Metric>> metrics;  // in the order in which they are shown
 };
 

@@ -69,6 +69,14 @@ std::vector<Case> sample_cases() {
 
   Case copy = sample_case(PlanKind::copy, Outcome::ok, "");
   const Metric fast = measured_metric("s", {0.10, 0.11, 0.12, 0.09, 0.08}, false);
+  copy.tier = {{"bytes", 1 << 20},         {"pinned_bytes", 0},
+               {"page_bytes", 4096},       {"slabs", 1},
+               {"registrations", 1},       {"numa_node", -1},
+               {"numa_node_asked", 0},     {"chunks", 8},
+               {"bookkeeping_bytes", 512}, {"chunks_stored", 8},
+               {"chunks_evicted", 0},      {"chunks_refused", 0},
+               {"chunks_unwanted", 0},     {"chunks_handed_over", 0}};
+  copy.tier["warnings"] = {"none of it is pinned"};
   copy.metrics = {{"ttft", fast},
                   {"speedup", ratio_metric(slow, fast)},
                   {"load_time", measured_metric("s", {0.05}, false)},

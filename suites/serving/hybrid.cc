@@ -6,6 +6,7 @@
 #include <set>
 
 #include "suites/harness/seconds.h"
+#include "suites/serving/kv_contents.h"
 
 namespace kvroof {
 namespace {
@@ -16,8 +17,8 @@ constexpr int kMostTrials = 6;
 // takes, by rates that every run corrects. Computing goes by FLOPs, loading by chunks.
 class Rates {
  public:
-  Rates(const Session& session, const RequestBatch& batch)
-      : shape_(session.shape), chunk_tokens_(session.chunk_tokens()), chunks_(batch.chunks) {}
+  Rates(const Session& session, ChunkRange held)
+      : shape_(session.shape), chunk_tokens_(session.chunk_tokens()), chunks_(held.count) {}
 
   std::uint32_t chunks() const { return chunks_; }
 
@@ -58,29 +59,35 @@ class Rates {
   double seconds_a_flop_ = 0, seconds_a_chunk_ = 0;
 };
 
+Result<Restore> try_once(Session& s, const RequestBatch& batch, ChunkRange range,
+                         const ServingCost& cost) {
+  if (Status e = offer_evicted(s, batch); !e.ok()) return e;
+  return restore(s, batch, range, cost);
+}
+
 // On a real clock one run says little: the faster of two.
 Result<Restore> try_range(Session& s, const RequestBatch& batch, ChunkRange range,
                           const ServingCost& cost) {
-  auto best = restore(s, batch, range, cost);
+  auto best = try_once(s, batch, range, cost);
   if (!best || s.device.info().virtual_time) return best;
-  auto again = restore(s, batch, range, cost);
+  auto again = try_once(s, batch, range, cost);
   if (!again) return again;
   return again->ttft < best->ttft ? again : best;
 }
 
 }  // namespace
 
-Result<ChunkRange> find_hybrid_split(Session& s, const RequestBatch& batch,
+Result<ChunkRange> find_hybrid_split(Session& s, const RequestBatch& batch, ChunkRange held,
                                      const ServingCost& cost) {
-  Rates rates(s, batch);
+  Rates rates(s, held);
   const std::uint32_t chunks = rates.chunks();
   const auto whole = try_range(s, batch, {}, cost);
   if (!whole) return whole.status();
-  const auto loaded = try_range(s, batch, all_chunks(batch), cost);
+  const auto loaded = try_range(s, batch, held, cost);
   if (!loaded) return loaded.status();
   rates.saw_whole(batch.context_tokens, whole->ttft);
   rates.saw_load(0, loaded->load_end);
-  ChunkRange best = all_chunks(batch);
+  ChunkRange best = held;
   Nanos fastest = loaded->ttft;
   if (whole->ttft < fastest) {
     best = {};

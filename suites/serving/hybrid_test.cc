@@ -20,7 +20,7 @@ Seen restore_by_each_plan(std::uint32_t chunks, std::uint32_t requests, const ch
   spec.profile_text = sim::test_profile();
   spec.options["link"] = link;
   Rig rig(std::move(*sim::open(spec)), chunks * kChunkTokens, requests, heavy_model());
-  const auto split = find_hybrid_split(*rig.session, rig.batch, {});
+  const auto split = find_hybrid_split(*rig.session, rig.batch, all_chunks(rig.batch), {});
   EXPECT_TRUE(split.ok()) << split.status().text;
   return {recompute(*rig.session, rig.batch, {})->ttft, copy(*rig.session, rig.batch, {})->ttft,
           restore(*rig.session, rig.batch, *split, {})->ttft, *split};
@@ -53,7 +53,7 @@ TEST(HybridSplit, IsAPurePlanWhereTheOtherIsHopeless) {
 
 TEST(HybridSplit, OnTheHostTheLogitsAreThoseOfAFullPrefill) {
   Rig rig(open_host(), 12 * kChunkTokens + 1, 2);
-  const auto split = find_hybrid_split(*rig.session, rig.batch, {});
+  const auto split = find_hybrid_split(*rig.session, rig.batch, all_chunks(rig.batch), {});
   ASSERT_TRUE(split.ok()) << split.status().text;
   ASSERT_TRUE(wipe(*rig.session, rig.batch).ok());
   ASSERT_TRUE(restore(*rig.session, rig.batch, *split, {}).ok());

@@ -7,6 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "kernels/model/kv_pattern.h"
+
 namespace kvroof {
 namespace {
 
@@ -28,28 +30,76 @@ Status for_each_group(const Session& s, const RequestBatch& batch, Visit visit) 
   return {};
 }
 
-// What plan `copy` loads of a group, by keys and blocks.
+// What a group needs of the chunks of `all`, by keys and blocks.
 std::pair<std::span<const ChunkKey>, std::span<const BlockId>> whole_chunks(
-    const Session& s, const RequestBatch& batch, const Request& request, std::size_t group) {
-  const ChunkRange range = needed_chunks(s, batch, all_chunks(batch), group);
+    const Session& s, const RequestBatch& batch, const Request& request, ChunkRange all,
+    std::size_t group) {
+  const ChunkRange range = needed_chunks(s, batch, all, group);
   return {std::span(request.kv[group].keys).subspan(range.first, range.count),
           blocks_of(s, request, range, group)};
+}
+
+// Of a whole cache, block by block.
+Status draw_pattern(const KvLayout& kv, std::uint32_t first_layer, std::span<std::byte> image) {
+  std::vector<std::byte> copy(kv.block_bytes());
+  for (BlockId block = 0; block < kv.blocks; ++block) {
+    if (Status e = write_pattern(kv, {block, first_layer}, copy); !e.ok()) return e;
+    for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r) {
+      const auto region = std::span(copy).subspan(r * kv.region_bytes(), kv.region_bytes());
+      std::ranges::copy(region, &image[kv.region_offset(block, r)]);
+    }
+  }
+  return {};
+}
+
+Status offer(Session& s, const RequestBatch& batch, const OffloadOptions& as) {
+  return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
+    const auto [keys, blocks] = whole_chunks(s, batch, request, all_chunks(batch), group);
+    if (keys.empty()) return Status{};
+    return end_well(s, group, s.engines[group]->offload(keys, blocks, as));
+  });
 }
 
 }  // namespace
 
 Status offload(Session& s, const RequestBatch& batch) {
+  const StorePolicy store = s.spec.store;
+  const OffloadOptions as{.offer = store == StorePolicy::on_evict ? Offer::evicted : Offer::used};
+  if (store == StorePolicy::second_use) {
+    if (Status e = offer(s, batch, as); !e.ok()) return e;
+  }
+  return offer(s, batch, as);
+}
+
+ChunkRange held_chunks(const Session& s, const RequestBatch& batch) {
+  std::uint32_t held = batch.chunks;
+  bool windows = false;
+  for (const Request& request : batch.requests) {
+    for (std::size_t group = 0; group < s.kv.size(); ++group) {
+      windows |= s.kv[group].window > 0;
+      const ChunkRange range = needed_chunks(s, batch, all_chunks(batch), group);
+      const auto keys = std::span(request.kv[group].keys).subspan(range.first, range.count);
+      const std::uint32_t hits = s.engines[group]->lookup(keys);
+      if (hits < range.count) held = std::min(held, range.first + hits);
+    }
+  }
+  return {0, windows && held < batch.chunks ? 0 : held};
+}
+
+Status load(Session& s, const RequestBatch& batch, ChunkRange range) {
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, group);
-    return keys.empty() ? Status{} : end_well(s, group, s.engines[group]->offload(keys, blocks));
+    const auto [keys, blocks] = whole_chunks(s, batch, request, range, group);
+    return keys.empty() ? Status{} : end_well(s, group, s.engines[group]->load(keys, blocks));
   });
 }
 
-Status load(Session& s, const RequestBatch& batch) {
-  return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, group);
-    return keys.empty() ? Status{} : end_well(s, group, s.engines[group]->load(keys, blocks));
-  });
+Status offer_evicted(Session& s, const RequestBatch& batch) {
+  return s.spec.store == StorePolicy::on_evict ? offload(s, batch) : Status{};
+}
+
+Status evict(Session& s, const RequestBatch& batch) {
+  if (Status e = offer_evicted(s, batch); !e.ok()) return e;
+  return wipe(s, batch);
 }
 
 Status wipe(Session& s, const RequestBatch& batch) {
@@ -70,28 +120,24 @@ Status wipe(Session& s, const RequestBatch& batch) {
 }
 
 Status write_pattern(Session& s) {
-  constexpr std::uint64_t kPiece = 8ull << 20;
-  std::vector<std::uint64_t> words(kPiece / 8);
+  std::uint32_t first_layer = 0;
   for (std::size_t group = 0; group < s.kv.size(); ++group) {
-    const std::uint64_t total = s.kv[group].cache_bytes();
-    for (std::uint64_t at = 0; at < total; at += kPiece) {
-      for (std::uint64_t i = 0; i < words.size(); ++i)
-        words[i] = (at / 8 + i + (group << 40)) * 0x9E3779B97F4A7C15ull;
-      const auto bytes = std::as_bytes(std::span(words)).first(std::min(kPiece, total - at));
-      const Span to{s.caches[group].get(), at, bytes.size()};
-      if (Status e = write_device(s, to, bytes); !e.ok()) return e;
-    }
+    std::vector<std::byte> image(s.kv[group].cache_bytes());
+    if (Status e = draw_pattern(s.kv[group], first_layer, image); !e.ok()) return e;
+    const Span all{s.caches[group].get(), 0, image.size()};
+    if (Status e = write_device(s, all, image); !e.ok()) return e;
+    first_layer += s.kv[group].layers;
   }
   return {};
 }
 
-Result<std::vector<std::uint64_t>> digest(Session& s, const RequestBatch& batch) {
+Result<std::vector<std::uint64_t>> digest(Session& s, const RequestBatch& batch, ChunkRange range) {
   std::vector<std::uint64_t> digests;
   std::vector<std::byte> bytes;
   Status status = for_each_group(s, batch, [&](const Request& request, std::size_t group) {
     const KvLayout& kv = s.kv[group];
     bytes.resize(kv.region_bytes());
-    for (const BlockId block : whole_chunks(s, batch, request, group).second) {
+    for (const BlockId block : whole_chunks(s, batch, request, range, group).second) {
       for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r) {
         const Span from{s.caches[group].get(), kv.region_offset(block, r), bytes.size()};
         if (Status e = read_device(s, bytes, from); !e.ok()) return e;

@@ -52,6 +52,8 @@ Status open_engine(Session& s, std::size_t group) {
   config.kv = s.kv[group];
   config.blocks_per_chunk = s.spec.blocks_per_chunk;
   config.host_tier_bytes = tier_bytes(s.spec, s.kv[group]);
+  config.eviction = s.spec.eviction;
+  config.store = s.spec.store;
   config.backed = s.spec.backed;
   s.engines.emplace_back();
   return keep(Engine::create(s.device, *s.caches[group], config), s.engines.back());
@@ -108,6 +110,14 @@ std::vector<KvLayout> session_layouts(const ModelShape& shape, const SessionSpec
         make_kv_layout(shape, group, spec.kv_dtype, spec.layout, spec.block_tokens, blocks));
   }
   return layouts;
+}
+
+std::uint64_t window_tier_bytes(const ModelShape& shape, const SessionSpec& spec) {
+  std::uint64_t bytes = 0;
+  for (const KvLayout& kv : session_layouts(shape, spec)) {
+    if (kv.window > 0) bytes += tier_bytes(spec, kv);
+  }
+  return bytes;
 }
 
 Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShape& shape,

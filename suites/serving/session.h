@@ -23,6 +23,9 @@ struct SessionSpec {
   std::uint32_t sequences = 1, sequence_tokens = 0;
   std::uint32_t restored = 1;         // of the sequences: those whose KV is offloaded and loaded
   std::uint64_t host_tier_bytes = 0;  // of the layers without a window
+  bool host_tier_bounded = false;     // by whoever asked for the run: it may be too small
+  Eviction eviction = Eviction::lru;
+  StorePolicy store = StorePolicy::immediate;
   std::uint32_t step_tokens = 8192;
   std::uint64_t seed = 1;
   bool backed = true;  // contents of KV exist; false only on a simulator with data off
@@ -40,6 +43,9 @@ WindowBlocks window_blocks(const SessionSpec& spec, std::uint32_t window, std::u
 
 // Of the caches: one a group of kv_groups().
 std::vector<KvLayout> session_layouts(const ModelShape& shape, const SessionSpec& spec);
+
+// Of the host tiers of all layers with a window, which hold what may be restored.
+std::uint64_t window_tier_bytes(const ModelShape& shape, const SessionSpec& spec);
 
 // Members are public: a session is a set of parts with one lifetime, destroyed last to first.
 struct Session {

@@ -50,7 +50,7 @@ Status fill_cache(Session& s, const RequestBatch& batch, std::vector<float>& log
 
 void compare_bytes(Session& s, const RequestBatch& batch, const Digests& offloaded,
                    Verification& v) {
-  const Result<Digests> loaded = digest(s, batch);
+  const Result<Digests> loaded = digest(s, batch, v.held);
   v.status = loaded.status();
   if (!loaded) return;
   v.regions_checked = loaded->size();
@@ -66,7 +66,7 @@ double logit_bound(DType dtype) { return dtype == DType::f32 ? 1e-5 : 2e-2; }
 
 void verify_range(Session& s, const RequestBatch& batch, ChunkRange loaded, Verification& v) {
   if (v.full_logits.empty() || !v.status.ok() || !v.wrong.empty()) return;
-  if (v.status = wipe(s, batch); !v.status.ok()) return;
+  if (v.status = evict(s, batch); !v.status.ok()) return;
   const auto done = restore(s, batch, loaded, {});
   std::vector<float> logits;
   v.status = done ? read_logits(s, batch, logits) : done.status();
@@ -91,14 +91,16 @@ Verification verify_and_offload(Session& s, const RequestBatch& batch) {
     v.wrong = "the logits of a full prefill hold NaN or infinity, so this model can't be compared";
     return v;
   }
-  if (s.spec.backed) offloaded = digest(s, batch);
+  if (v.status = offload(s, batch); !v.status.ok()) return v;
+  v.held = held_chunks(s, batch);
+  if (v.held.count == 0) return v;
+  if (s.spec.backed) offloaded = digest(s, batch, v.held);
   v.status = offloaded.status();
-  if (v.status.ok()) v.status = offload(s, batch);
   if (v.status.ok()) v.status = wipe(s, batch);
-  if (v.status.ok()) v.status = load(s, batch);
+  if (v.status.ok()) v.status = load(s, batch, v.held);
   if (v.status.ok() && s.spec.backed) compare_bytes(s, batch, *offloaded, v);
   v.full_logits = std::move(full);
-  verify_range(s, batch, all_chunks(batch), v);
+  verify_range(s, batch, v.held, v);
   return v;
 }
 

@@ -16,6 +16,7 @@ namespace kvroof {
 struct Verification {
   Status status;      // could not be checked at all
   std::string wrong;  // what differs, as a sentence; empty where all that exists agrees
+  ChunkRange held;    // of each request, what the host tier has room for
   std::uint64_t regions_checked = 0;
   // max |loaded - recomputed| / max |recomputed|; empty where the device computes no values.
   std::optional<double> logit_difference;
@@ -27,7 +28,8 @@ struct Verification {
 double logit_bound(DType dtype);
 
 // Fills the host tier with the batch's chunks (computed, or a pattern where the device computes no
-// values), wipes the cache, loads them and compares. Afterwards the chunks are in the tier.
+// values), wipes the cache, loads what the tier holds and compares. Afterwards that is in the tier
+// or, under store policy on_evict, in the cache.
 Verification verify_and_offload(Session& session, const RequestBatch& batch);
 
 // The same for a restore that loads only `loaded`, against the logits that `seen` holds; the larger

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "suites/ttft/group_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "suites/harness/seconds.h"
@@ -16,10 +18,21 @@ bool has(const std::vector<PlanKind>& plans, PlanKind plan) {
   return std::find(plans.begin(), plans.end(), plan) != plans.end();
 }
 
+// Why there is nothing to load.
+Status not_held(const Session& s, const RequestBatch& batch) {
+  std::uint64_t bytes = 0;
+  for (const auto& engine : s.engines) bytes += engine->tier().bytes;
+  return {Code::unsupported,
+          fmt::format("the host tier of {} bytes has no room for the beginnings of {} prefixes of "
+                      "{} chunks each: give --host-tier more",
+                      bytes, batch.requests.size(), batch.chunks)};
+}
+
 Result<Restore> run_plan(Session& s, const RequestBatch& batch, ChunkRange loaded,
                          const ServingCost& cost) {
   if (loaded.count > 0) {
-    if (Status e = wipe(s, batch); !e.ok()) return e;
+    if (Status e = evict(s, batch); !e.ok()) return e;
+    if (held_chunks(s, batch).count < loaded.first + loaded.count) return not_held(s, batch);
   }
   return restore(s, batch, loaded, cost);
 }
@@ -35,10 +48,16 @@ Arm make_arm(Session& s, const GroupRun& run, const ServingCost& cost, PlanRuns&
 
 // What each plan loads, and whether the result is right where that is not known yet.
 Status choose_ranges(Session& s, const GridPoint& point, GroupRun& run) {
+  const ChunkRange held = run.verification.held;
   for (PlanRuns& runs : run.plans) {
-    if (runs.plan == PlanKind::copy) runs.loaded = all_chunks(run.batch);
+    if (runs.plan == PlanKind::recompute) continue;
+    if (held.count == 0) {
+      runs.status = not_held(s, run.batch);
+      continue;
+    }
+    if (runs.plan == PlanKind::copy) runs.loaded = held;
     if (runs.plan != PlanKind::hybrid) continue;
-    const auto split = find_hybrid_split(s, run.batch, point.serving_cost);
+    const auto split = find_hybrid_split(s, run.batch, held, point.serving_cost);
     if (!split) return split.status();
     runs.loaded = *split;
     const bool cut = split->count > 0 && split->first > 0;  // else it is a pure plan, seen already
@@ -65,28 +84,40 @@ std::uint64_t own_seed(std::uint64_t seed, const GridPoint& point) {
 
 void sample(Session& s, const GridPoint& point, std::uint64_t seed, GroupRun& run) {
   std::vector<Arm> arms;
-  for (PlanRuns& runs : run.plans) arms.push_back(make_arm(s, run, point.serving_cost, runs));
+  std::vector<PlanRuns*> able;
+  for (PlanRuns& runs : run.plans) {
+    if (!runs.status.ok()) continue;
+    able.push_back(&runs);
+    arms.push_back(make_arm(s, run, point.serving_cost, runs));
+  }
   const bool verified = run.verification.logit_difference.has_value();
   const auto samples = sample_interleaved(arms, sampling(s, verified, seed));
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    run.plans[i].status = samples[i].status;
-    run.plans[i].enough = samples[i].enough;
+    able[i]->status = samples[i].status;
+    able[i]->enough = samples[i].enough;
   }
 }
 
-bool all_ok(const GroupRun& run) {
-  return std::ranges::all_of(run.plans, [](const PlanRuns& runs) { return runs.status.ok(); });
+// What ran, ran well.
+bool none_failed(const GroupRun& run) {
+  return std::ranges::all_of(run.plans, [](const PlanRuns& runs) {
+    return runs.status.ok() || runs.status.code == Code::unsupported;
+  });
 }
 
 // Each plan once more, with what it loads as chosen without a draw. Plans that load the same are
 // one.
 Status run_once_drawn(Session& s, const ServingCost& cost, GroupRun& run) {
   for (PlanRuns& runs : run.plans) {
-    const PlanRuns& first = *std::ranges::find(run.plans, runs.loaded, &PlanRuns::loaded);
+    if (!runs.status.ok()) continue;
+    const PlanRuns& first = *std::ranges::find_if(run.plans, [&runs](const PlanRuns& other) {
+      return other.status.ok() && other.loaded == runs.loaded;
+    });
     if (&first != &runs) {
       runs.drawn.push_back(first.drawn.back());
       continue;
     }
+    if (Status e = offer_evicted(s, run.batch); !e.ok()) return e;
     const auto done = restore(s, run.batch, runs.loaded, cost);
     if (!done) return done.status();
     runs.drawn.push_back(*done);
@@ -122,7 +153,7 @@ Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector
   if (!run.verification.status.ok()) return run.verification.status;
   if (Status e = choose_ranges(s, point, run); !e.ok()) return e;
   sample(s, point, seed, run);
-  if (draws.redraw && all_ok(run)) {
+  if (draws.redraw && none_failed(run)) {
     if (Status e = run_drawn(s, point.serving_cost, draws, seed, run); !e.ok()) {
       return e;
     }

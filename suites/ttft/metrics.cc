@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "suites/harness/seconds.h"
+#include "suites/serving/tier_report.h"
 #include "suites/ttft/plan_metrics.h"
 #include "suites/ttft/ratios.h"
 #include "suites/ttft/whole_model.h"
@@ -121,6 +122,7 @@ void fill_metrics(const Session& s, const Ceilings& roofs, const GroupRun& run,
       fail(made, cannot ? Outcome::skipped : Outcome::failed, runs.status.text);
       continue;
     }
+    if (runs.plan != PlanKind::recompute) made.tier = tier_json(s);
     PlanMetrics to(s, runs, made);
     add_times(run, to);
     if (whole) add_whole_model(s, run, runs, *whole, to, made);

@@ -23,6 +23,7 @@ PlannedCase planned(const ModelShape& shape, const SessionSpec& spec, const Grid
   }
   const std::uint64_t chunk = std::uint64_t{p.block_tokens} * p.blocks_per_chunk;
   const Copied one = copied(shape, spec, p.context_tokens);
+  if (spec.host_tier_bounded && p.batch * one.bytes > p.host_tier.bytes) made.counted = false;
   made.bytes = p.batch * one.bytes;
   made.regions = p.batch * one.regions;
   const std::uint64_t cached = p.context_tokens / chunk * chunk;

@@ -37,7 +37,28 @@ Basis basis_for(const DeviceInfo& info, const ModelShape& shape) {
 
 bool share_a_cache(const GridPoint& a, const GridPoint& b) {
   return a.kv_dtype == b.kv_dtype && a.layout == b.layout && a.block_tokens == b.block_tokens &&
-         a.blocks_per_chunk == b.blocks_per_chunk;
+         a.blocks_per_chunk == b.blocks_per_chunk && a.host_tier == b.host_tier &&
+         a.eviction == b.eviction && a.store == b.store;
+}
+
+// Of a tier that is bounded, the layers without a window get what the others leave.
+void bound_tier(const GridPoint& p, const ModelShape& shape, SessionSpec& spec) {
+  if (!spec.host_tier_bounded) return;
+  const std::uint64_t windows = window_tier_bytes(shape, spec);
+  spec.host_tier_bytes = p.host_tier.bytes - std::min(p.host_tier.bytes, windows);
+}
+
+// Ok where a chunk of every group of layers has room.
+Status holds_a_chunk(const ModelShape& shape, const SessionSpec& spec) {
+  for (const KvLayout& kv : session_layouts(shape, spec)) {
+    const std::uint64_t chunk = spec.blocks_per_chunk * kv.block_bytes();
+    if (kv.window > 0 || chunk <= spec.host_tier_bytes) continue;
+    return {Code::unsupported,
+            fmt::format("the host tier has {} bytes for the layers that see all, and one chunk "
+                        "takes {}: give --host-tier more, or fewer --blocks-per-chunk",
+                        spec.host_tier_bytes, chunk)};
+  }
+  return {};
 }
 
 }  // namespace
@@ -71,6 +92,10 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   const std::uint64_t block_bytes = layouts.front().block_bytes();
   const std::uint64_t restored = blocks_of(p) / spec.sequences * p.batch;
   spec.host_tier_bytes = std::max<std::uint64_t>(restored, spec.blocks_per_chunk) * block_bytes;
+  spec.host_tier_bounded = p.host_tier.bytes > 0;
+  spec.eviction = p.eviction;
+  spec.store = p.store;
+  bound_tier(p, setup_.shape, spec);
   std::uint64_t moved = 0;
   for (const KvLayout& kv : layouts) moved += 2 * kv.cache_bytes();
   spec.backed = !setup_.device.info().virtual_time || (options_.moves_data && moved <= kMovedBytes);
@@ -97,6 +122,7 @@ SessionSpec TtftSuite::shared_spec(const GridPoint& point) const {
     spec.sequence_tokens = std::max(spec.sequence_tokens, other.sequence_tokens);
     request_bytes = std::max(request_bytes, bytes_of_requests(group.point));
   }
+  bound_tier(point, setup_.shape, spec);
   return fits(setup_.device.info(), setup_.shape, spec, request_bytes).ok() ? spec
                                                                             : own_spec(point);
 }
@@ -126,7 +152,9 @@ Status TtftSuite::group_can_run(const GridPoint& p) const {
   if (computed_in(p.kv_dtype) == DType::bf16 && !info.bf16_unavailable.empty()) {
     return {Code::unsupported, info.bf16_unavailable};
   }
-  return fits(info, setup_.shape, own_spec(p), bytes_of_requests(p));
+  const SessionSpec spec = own_spec(p);
+  if (Status e = holds_a_chunk(setup_.shape, spec); !e.ok()) return e;
+  return fits(info, setup_.shape, spec, bytes_of_requests(p));
 }
 
 Status TtftSuite::prepare(const GridPoint& point) {

@@ -49,6 +49,67 @@ TEST(TtftSuite, ACopyStandsBesideThePrefillByItsLoadAlone) {
   EXPECT_EQ(find_metric(cases[0], "speedup_alone"), nullptr);
 }
 
+ComparisonGroup all_plans(TierSize tier, Eviction eviction, StorePolicy store) {
+  ComparisonGroup group = both_plans(1024);
+  group.point.host_tier = tier;
+  group.point.eviction = eviction;
+  group.point.store = store;
+  group.plans.push_back(PlanKind::hybrid);
+  return group;
+}
+
+TEST(TtftSuite, EveryStorePolicyAndEvictionRunsEveryPlan) {
+  for (const StorePolicy store :
+       {StorePolicy::immediate, StorePolicy::second_use, StorePolicy::on_evict}) {
+    for (const Eviction eviction : {Eviction::lru, Eviction::arc, Eviction::s3fifo}) {
+      FaultyDevice device(open_simulator());
+      for (const Case& one : run(device, all_plans({}, eviction, store))) {
+        EXPECT_EQ(one.outcome, Outcome::ok) << name(store) << name(eviction) << one.reason;
+        EXPECT_EQ(one.params["store"], name(store));
+        EXPECT_EQ(one.tier.is_null(), one.params["plan"] == "recompute");
+      }
+    }
+  }
+}
+
+// Of 1,024 tokens in four chunks the tier has room for three.
+TEST(TtftSuite, ABoundedTierLoadsWhatItHolds) {
+  constexpr std::uint64_t kChunkBytes = 2ull * 2 * 2 * 16 * 2 * 256;
+  for (const StorePolicy store : {StorePolicy::immediate, StorePolicy::on_evict}) {
+    FaultyDevice device(open_simulator());
+    const TierSize tier{4 * kChunkBytes - 1};
+    const std::vector<Case> cases = run(device, all_plans(tier, Eviction::lru, store));
+    ASSERT_EQ(cases.size(), 3u);
+    for (const Case& one : cases) ASSERT_EQ(one.outcome, Outcome::ok) << one.reason;
+    EXPECT_EQ(*find_metric(cases[1], "chunks_loaded")->value, 3u);
+    EXPECT_EQ(*find_metric(cases[1], "tokens_recomputed")->value, 256u);
+    EXPECT_EQ(cases[1].tier["bytes"], 3 * kChunkBytes);
+    EXPECT_EQ(cases[1].tier.contains("warnings"), store == StorePolicy::immediate);
+  }
+}
+
+TEST(TtftSuite, ATierBelowAChunkIsAReason) {
+  FaultyDevice device(open_simulator());
+  for (const Case& one : run(device, all_plans({100}, Eviction::lru, StorePolicy::immediate))) {
+    EXPECT_EQ(one.outcome, Outcome::skipped);
+    EXPECT_THAT(one.reason, HasSubstr("give --host-tier more, or fewer --blocks-per-chunk"));
+  }
+}
+
+// The second request's two chunks leave none of the first's.
+TEST(TtftSuite, ATierThatHoldsNoBeginningSkipsWhatWouldLoadAlone) {
+  constexpr std::uint64_t kChunkBytes = 2ull * 2 * 2 * 16 * 2 * 256;
+  FaultyDevice device(open_simulator());
+  ComparisonGroup group = all_plans({2 * kChunkBytes}, Eviction::lru, StorePolicy::immediate);
+  group.point.batch = 2;
+  const std::vector<Case> cases = run(device, group);
+  EXPECT_EQ(cases[0].outcome, Outcome::ok) << cases[0].reason;
+  for (const int i : {1, 2}) {
+    EXPECT_EQ(cases[i].outcome, Outcome::skipped);
+    EXPECT_THAT(cases[i].reason, HasSubstr("no room for the beginnings of 2 prefixes of 4 chunks"));
+  }
+}
+
 // The load lane's tickets: four chunks while verifying, then four a sample.
 constexpr Ticket kLastOfVerification = 4, kFirstOfSample = 5;
 

@@ -23,8 +23,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "backends/conformance/": CONTRACT,
     "backends/os/": CONTRACT,
     "backends/queues/": (*CONTRACT, "kernels/portable/"),
-    "backends/faults/": (*CONTRACT, "backends/queues/"),
     "backends/disk/": (*CONTRACT, *SHARED),
+    "backends/faults/": (*CONTRACT, "backends/queues/"),
     "backends/stream/": (*CONTRACT, *SHARED),
     "backends/cuda/": (*CONTRACT, *SHARED, "backends/stream/"),
     # An adapter: the contract, what adapters share, device code, and the two headers by which it

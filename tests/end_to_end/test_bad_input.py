@@ -86,6 +86,12 @@ def test_tensor_parallel_sizes(refused, tmp_path: Path, ranks: str, words: str) 
         ("--block-tokens", "0"),
         ("--pipeline", "both"),
         ("--link", "pcie4"),
+        ("--host-tier", "0"),
+        ("--host-tier", "-1GiB"),
+        ("--host-tier", "much"),
+        ("--host-tier", "1000TB"),  # beyond memory
+        ("--eviction", "random"),
+        ("--store", "second_use"),
         ("--serving-cost", "cheap"),
         ("--grid", "huge"),
         ("--seed", "-1"),

@@ -295,6 +295,27 @@ def test_report_from_both(run, tmp_path: Path) -> None:
     assert (tmp_path / "report/report.md").exists()
 
 
+def test_a_bounded_host_tier_is_in_the_record_and_warned_of(run, tmp_path: Path) -> None:
+    words = ["run", "ttft", "--device", "sim:h100-sxm", "--model", "llama-3.1-8b", "--draws", "0"]
+    tier = ["--context", "8k", "--host-tier", "512MiB", "--store", "second-use,on-evict"]
+    done = run(*words, *tier, "--eviction", "arc", "--out", "tier.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("only mirrors") == 1  # on-evict does not
+    cases = [c for c in load(tmp_path / "tier.json")["cases"] if c["params"]["plan"] == "copy"]
+    assert [c["params"]["store"] for c in cases] == ["second-use", "on-evict"]
+    for case in cases:
+        assert case["params"]["host_tier"] == 512 << 20
+        assert case["params"]["eviction"] == "arc"
+        assert case["tier"]["bytes"] == 512 << 20  # 16 of the prefix's 32 chunks
+        assert case["metrics"]["chunks_loaded"]["value"] == 16
+        assert case["metrics"]["tokens_recomputed"]["value"] == 4096
+    first, second = (case["tier"] for case in cases)
+    assert first["chunks_unwanted"] == 32
+    assert "only mirrors" in first["warnings"][0]
+    assert second["chunks_handed_over"] >= 16
+    assert "warnings" not in second
+
+
 def test_a_paced_link_is_never_called_measured(run) -> None:
     words = [*HOST, "--link", "100MB/s"]
     words[words.index("256,300")] = "256"

@@ -15,6 +15,10 @@
 namespace kvroof {
 namespace {
 
+// Keys that store policy second_use remembers, of each chunk that the tier holds: prefixes that do
+// not fit the tier must be known again.
+constexpr std::uint64_t kNotedPerChunk = 4;
+
 Status check_config(const Buffer& cache, const EngineConfig& config) {
   const KvLayout& kv = config.kv;
   if (config.blocks_per_chunk == 0 || kv.cache_bytes() == 0) {
@@ -84,16 +88,21 @@ EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config
       copy_timeout_(config.copy_timeout),
       planner_(config.kv, cache),
       tier_(std::move(tier)),
-      gate_(config.store, tier_.facts().chunks),
+      gate_(config.store, kNotedPerChunk * tier_.facts().chunks),
       ledger_(config.kv.blocks),
       transfers_(config.blocks_per_chunk),
       offload_lane_(std::move(offload_lane)),
       load_lane_(std::move(load_lane)),
-      seen_in_(config.kv.blocks, 0) {}
+      seen_in_(config.kv.blocks, 0) {
+  if (config.check_tokens) {
+    tokens_.emplace(tier_.facts().chunks, config.kv.block_tokens * config.blocks_per_chunk);
+  }
+}
 
-std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys) {
+std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys, const ChunkTokens& tokens) {
   if (load_lane_.given_up()) return 0;  // nothing can be loaded any more
-  return tier_.lookup(keys);
+  if (!check_tokens(keys, tokens).ok()) return 0;
+  return count_hits(keys, tokens);
 }
 
 std::optional<Nanos> EngineImpl::estimate(Direction direction, std::uint64_t blocks) const {

@@ -12,6 +12,7 @@
 #include "backends/api/device.h"
 #include "kernels/model/kv_layout.h"
 #include "transfer/keys/chunk_key.h"
+#include "transfer/keys/prefix_hash.h"
 #include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
 #include "transfer/tier/store_policy.h"
@@ -34,11 +35,15 @@ struct EngineConfig {
   Nanos copy_timeout{};
   CopyMethod method = CopyMethod::dma;
   bool backed = true;  // false: no contents (simulator with data off)
+  // A hit has the tokens that it was stored with, not the key alone: lookup, offload and load are
+  // given them. Takes host memory for the ids of every chunk in the tier.
+  bool check_tokens = false;
 };
 
 struct OffloadOptions {
   Offer offer = Offer::used;
   Nanos deadline = Nanos::max();  // see LoadOptions
+  ChunkTokens tokens{};           // of the keys' chunks, where check_tokens
 };
 
 struct LoadOptions {
@@ -47,6 +52,7 @@ struct LoadOptions {
   std::uint32_t skip_blocks = 0;
   // Copies that the device has not been handed by then are dropped, as `timeout`. Device clock.
   Nanos deadline = Nanos::max();
+  ChunkTokens tokens{};  // of the keys' whole chunks, where check_tokens
 };
 
 // How one offload or load ended. Chunks that failed are counted, never served.
@@ -57,6 +63,7 @@ struct TransferResult {
   std::uint32_t chunks_held = 0;      // offload: in the tier or on their way, not copied again
   std::uint32_t chunks_refused = 0;   // offload: the tier was full of chunks in use
   std::uint32_t chunks_unwanted = 0;  // offload: not stored now, by the store policy
+  std::uint32_t chunks_collided = 0;  // offload: not stored, since other tokens have their key
   std::uint64_t bytes = 0;            // that landed
   std::uint64_t regions = 0;
   Interval interval;  // first copy's begin to last copy's end, device clock
@@ -67,6 +74,7 @@ struct EngineCounters {
   std::uint64_t chunks_offloaded = 0, chunks_loaded = 0, chunks_failed = 0;
   std::uint64_t chunks_dropped = 0;  // of those failed: cancelled, or past their deadline
   std::uint64_t chunks_held = 0, chunks_refused = 0, chunks_unwanted = 0, chunks_evicted = 0;
+  std::uint64_t chunks_collided = 0;     // where check_tokens: not stored, or not a hit
   std::uint64_t chunks_handed_over = 0;  // loaded, and so no longer in the tier (on_evict)
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
 };
@@ -80,8 +88,9 @@ class Engine {
   // Copies that wait are dropped, submitted ones are drained.
   virtual ~Engine() = default;
 
-  // How many leading keys are in the tier and visible.
-  virtual std::uint32_t lookup(std::span<const ChunkKey> keys) = 0;
+  // How many leading keys are in the tier and visible. Where check_tokens they have these tokens
+  // too, and without tokens there is no hit.
+  virtual std::uint32_t lookup(std::span<const ChunkKey> keys, const ChunkTokens& tokens = {}) = 0;
 
   // Tells the engine who touches device blocks, so that it can order its copies behind them: an
   // offload waits for the last writes of its blocks, a load for the last reads and writes. Both
@@ -94,12 +103,12 @@ class Engine {
 
   // Copies blocks to the tier, blocks_per_chunk of them a key, as far as the store policy wants
   // them now. Returns at once. `lost`, here and of a load: the lane was given up, as copy_timeout
-  // says.
+  // says. `invalid`, of both, where check_tokens and there are no tokens of each chunk.
   virtual Result<TransferId> offload(std::span<const ChunkKey> keys,
                                      std::span<const BlockId> blocks,
                                      const OffloadOptions& options = {}) = 0;
 
-  // Copies chunks to device blocks; every key must be visible (`invalid` otherwise). Of the first
+  // Copies chunks to device blocks; every key must be a hit (`invalid` otherwise). Of the first
   // chunk blocks may be skipped, and of the last those that `blocks` is too short for: a prefix
   // that is cached in part, or whose last tokens are computed anyway, moves no more than it needs.
   // Under on_evict each leaves the tier as its end lands, unless it is protected.

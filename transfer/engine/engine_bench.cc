@@ -37,12 +37,14 @@ T must(Result<T> result) {
 
 // Requests take turns, so that each offload is new to a tier that holds all but one of them.
 struct Bench {
-  explicit Bench(Layout layout) : device(make_null_device()) {
+  explicit Bench(Layout layout, bool check_tokens = false)
+      : check(check_tokens), device(make_null_device()) {
     const KvLayout kv = llama_8b(layout);
     cache = must(device->allocate({.kind = MemoryKind::device, .bytes = kv.cache_bytes()}));
     compute = must(device->open_queue(QueueKind::compute, Priority::normal));
     EngineConfig config{.kv = kv, .blocks_per_chunk = kBlocksPerChunk};
     config.host_tier_bytes = kv.cache_bytes() / kRequests * (kRequests - 1);
+    config.check_tokens = check;
     engine = must(Engine::create(*device, *cache, config));
     blocks.resize(kv.blocks);
     std::iota(blocks.begin(), blocks.end(), 0u);
@@ -60,21 +62,25 @@ struct Bench {
   void hash(std::uint32_t request) {
     tokens[0] = static_cast<std::int32_t>(request);  // another prefix altogether
     chunk_keys(record, tokens, kBlocksPerChunk * kBlockTokens, keys);
+    if (check) hasher(tokens, kBlocksPerChunk * kBlockTokens, prefixes);
   }
+
+  ChunkTokens checked() const { return check ? ChunkTokens{tokens, prefixes} : ChunkTokens{}; }
 
   void offload(std::uint32_t request) {
     hash(request);
-    const TransferId id = must(engine->offload(keys, blocks_of(request)));
+    const TransferId id = must(engine->offload(keys, blocks_of(request), {.tokens = checked()}));
     if (must(engine->wait(id, Nanos::max())).bytes == 0) std::abort();
   }
 
   void load(std::uint32_t request) {
     hash(request);
-    if (engine->lookup(keys) != kChunks) std::abort();
-    const TransferId id = must(engine->load(keys, blocks_of(request)));
+    if (engine->lookup(keys, checked()) != kChunks) std::abort();
+    const TransferId id = must(engine->load(keys, blocks_of(request), {.tokens = checked()}));
     if (must(engine->wait(id, Nanos::max())).bytes == 0) std::abort();
   }
 
+  bool check;
   std::unique_ptr<Device> device;
   std::unique_ptr<Buffer> cache;
   std::unique_ptr<Queue> compute;
@@ -83,6 +89,8 @@ struct Bench {
   Point wrote;
   std::vector<std::int32_t> tokens;
   std::vector<ChunkKey> keys;
+  std::vector<PrefixHash> prefixes;
+  PrefixHasher hasher{CompatibilityRecord{}};
   Digest128 record = digest(CompatibilityRecord{});
 };
 
@@ -113,8 +121,8 @@ void bm_load(benchmark::State& state, Layout layout) {
 }
 
 // A block's whole round: offloaded once, loaded once.
-void bm_offload_and_load(benchmark::State& state, Layout layout) {
-  Bench bench(layout);
+void bm_offload_and_load(benchmark::State& state, Layout layout, bool check_tokens) {
+  Bench bench(layout, check_tokens);
   std::uint32_t request = 0;
   for (auto _ : state) {
     bench.offload(request % kRequests);
@@ -127,11 +135,13 @@ void bm_offload_and_load(benchmark::State& state, Layout layout) {
 BENCHMARK(bm_hash)->Name("hash");
 BENCHMARK_CAPTURE(bm_offload, block_first, Layout::block_first)->Name("offload/block_first");
 BENCHMARK_CAPTURE(bm_load, block_first, Layout::block_first)->Name("load/block_first");
-BENCHMARK_CAPTURE(bm_offload_and_load, block_first, Layout::block_first)
+BENCHMARK_CAPTURE(bm_offload_and_load, block_first, Layout::block_first, false)
     ->Name("offload+load/block_first");
+BENCHMARK_CAPTURE(bm_offload_and_load, check_tokens, Layout::block_first, true)
+    ->Name("offload+load+check_tokens/block_first");
 BENCHMARK_CAPTURE(bm_offload, layer_first, Layout::layer_first)->Name("offload/layer_first");
 BENCHMARK_CAPTURE(bm_load, layer_first, Layout::layer_first)->Name("load/layer_first");
-BENCHMARK_CAPTURE(bm_offload_and_load, layer_first, Layout::layer_first)
+BENCHMARK_CAPTURE(bm_offload_and_load, layer_first, Layout::layer_first, false)
     ->Name("offload+load/layer_first");
 
 }  // namespace

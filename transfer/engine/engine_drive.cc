@@ -179,6 +179,7 @@ void EngineImpl::end_if_done(std::uint32_t index) {
   counters_.chunks_held += transfer.result.chunks_held;
   counters_.chunks_refused += transfer.result.chunks_refused;
   counters_.chunks_unwanted += transfer.result.chunks_unwanted;
+  counters_.chunks_collided += transfer.result.chunks_collided;
   counters_.chunks_evicted = tier_.evictions();
   std::reverse(transfer.slots.begin(), transfer.slots.end());
   tier_.release(transfer.slots);

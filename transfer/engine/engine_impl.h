@@ -2,6 +2,7 @@
 // Engine's one implementation: it ties tier, lanes, ledger and planner together. Include engine.h.
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "transfer/lanes/lane.h"
 #include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
+#include "transfer/tier/token_store.h"
 
 namespace kvroof {
 
@@ -21,7 +23,7 @@ class EngineImpl final : public Engine {
              Lane offload_lane, Lane load_lane);
   ~EngineImpl() override;
 
-  std::uint32_t lookup(std::span<const ChunkKey> keys) override;
+  std::uint32_t lookup(std::span<const ChunkKey> keys, const ChunkTokens& tokens) override;
   void note_write(std::span<const BlockId> blocks, Point by) override;
   void note_read(std::span<const BlockId> blocks, Point by) override;
   Result<TransferId> offload(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
@@ -47,8 +49,11 @@ class EngineImpl final : public Engine {
   Status check_exist(std::span<const BlockId> blocks) const;
   Status check_usable(std::span<const BlockId> blocks) const;
   Status check_distinct(std::span<const BlockId> blocks);
-  Status check_visible(std::span<const ChunkKey> keys) const;
-  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key, Offer offer);
+  Status check_tokens(std::span<const ChunkKey> keys, const ChunkTokens& tokens) const;
+  std::uint32_t count_hits(std::span<const ChunkKey> keys, const ChunkTokens& tokens);
+  Status check_hits(std::span<const ChunkKey> keys, const ChunkTokens& tokens);
+  void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key,
+                     const OffloadOptions& options);
   void load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
   void spoil_waiting_offloads(BlockId block);
   void set_deadline(OpenTransfer& transfer, Nanos deadline);
@@ -86,6 +91,7 @@ class EngineImpl final : public Engine {
   Planner planner_;
   HostTier tier_;  // before the lanes: it outlives their draining
   StoreGate gate_;
+  std::optional<TokenStore> tokens_;  // where they are checked
   BlockLedger ledger_;
   TransferTable transfers_;
   Lane offload_lane_, load_lane_;
@@ -101,6 +107,7 @@ class EngineImpl final : public Engine {
   std::uint32_t load_count_ = 0;
   std::vector<Point> fences_;  // scratch, kept for their memory
   std::vector<Region> regions_;
+  std::vector<SlotId> slots_;
   std::vector<LandedCopy> landed_;
   std::vector<ChunkCopy> dropped_;
 };

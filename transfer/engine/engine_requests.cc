@@ -56,13 +56,14 @@ Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
                                        const OffloadOptions& options) {
   if (Status status = check(keys, blocks, 0); !status.ok()) return status;
   if (blocks.size() % blocks_per_chunk_ != 0) return part_of_a_chunk();
+  if (Status status = check_tokens(keys, options.tokens); !status.ok()) return status;
   if (offload_lane_.given_up()) return lane_lost();
   const auto chunks = static_cast<std::uint32_t>(keys.size());
   const std::uint32_t index = transfers_.open(Direction::offload, chunks, blocks);
   const TransferId id = transfers_[index].result.id;
   set_deadline(transfers_[index], options.deadline);
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
-    offload_chunk(index, chunk, keys[chunk], options.offer);
+    offload_chunk(index, chunk, keys[chunk], options);
   }
   end_if_done(index);
   feed_lanes();
@@ -70,16 +71,20 @@ Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
 }
 
 void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key,
-                               Offer offer) {
+                               const OffloadOptions& options) {
   OpenTransfer& transfer = transfers_[index];
   if (const SlotId held = tier_.find(key); held != kNoSlot) {
+    if (tokens_ && !tokens_->matches(held, options.tokens.of(chunk, 1))) {
+      ++transfer.result.chunks_collided;
+      return;
+    }
     ++transfer.result.chunks_held;
     if (!tier_.visible(held)) return;  // on its way: whoever copies it holds the reference
     tier_.acquire(held);
     transfer.slots[chunk] = held;
     return;
   }
-  if (!gate_.wants(key, offer)) {
+  if (!gate_.wants(key, options.offer)) {
     ++transfer.result.chunks_unwanted;
     return;
   }
@@ -88,6 +93,7 @@ void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const C
     ++transfer.result.chunks_refused;
     return;
   }
+  if (tokens_) tokens_->store(slot, options.tokens.of(chunk, 1));
   ++transfer.copies_open;
   blocks_open_[static_cast<std::size_t>(transfer.direction)] += transfer.blocks_of(chunk).size();
   ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
@@ -100,9 +106,10 @@ void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const C
 Result<TransferId> EngineImpl::load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
                                     const LoadOptions& options) {
   if (Status status = check(keys, blocks, options.skip_blocks); !status.ok()) return status;
+  if (Status status = check_tokens(keys, options.tokens); !status.ok()) return status;
   if (load_lane_.given_up()) return lane_lost();
   if (Status status = check_distinct(blocks); !status.ok()) return status;
-  if (Status status = check_visible(keys); !status.ok()) return status;
+  if (Status status = check_hits(keys, options.tokens); !status.ok()) return status;
   const auto chunks = static_cast<std::uint32_t>(keys.size());
   const std::uint32_t index = transfers_.open(Direction::load, chunks, blocks, options.skip_blocks);
   const TransferId id = transfers_[index].result.id;
@@ -152,10 +159,25 @@ Status EngineImpl::check_distinct(std::span<const BlockId> blocks) {
   return {};
 }
 
-Status EngineImpl::check_visible(std::span<const ChunkKey> keys) const {
-  const std::uint32_t visible = tier_.lookup(keys);
-  if (visible == keys.size()) return {};
-  return {Code::invalid, "Chunk " + std::to_string(visible) +
+Status EngineImpl::check_tokens(std::span<const ChunkKey> keys, const ChunkTokens& tokens) const {
+  if (!tokens_ || tokens_->fits(tokens, keys.size())) return {};
+  return {Code::invalid, "An engine that checks tokens must be given those of each of the " +
+                             std::to_string(keys.size()) + " chunks, with their prefix hashes."};
+}
+
+std::uint32_t EngineImpl::count_hits(std::span<const ChunkKey> keys, const ChunkTokens& tokens) {
+  if (!tokens_) return tier_.lookup(keys);
+  slots_.resize(keys.size());
+  const std::uint32_t visible = tier_.lookup(keys, slots_);
+  const std::uint32_t hits = tokens_->matching(std::span(slots_).first(visible), tokens);
+  if (hits < visible) ++counters_.chunks_collided;
+  return hits;
+}
+
+Status EngineImpl::check_hits(std::span<const ChunkKey> keys, const ChunkTokens& tokens) {
+  const std::uint32_t hits = count_hits(keys, tokens);
+  if (hits == keys.size()) return {};
+  return {Code::invalid, "Chunk " + std::to_string(hits) +
                              " of the load is not in the tier: lookup says how many are."};
 }
 

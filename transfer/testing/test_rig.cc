@@ -52,7 +52,8 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                 .lane_bytes_in_flight = config.lane_chunks * chunk_bytes,
                                 .eviction = config.eviction,
                                 .store = config.store,
-                                .copy_timeout = config.copy_timeout}));
+                                .copy_timeout = config.copy_timeout,
+                                .check_tokens = config.check_tokens}));
 }
 
 std::unique_ptr<Buffer> Rig::allocate(MemoryKind kind, std::uint64_t bytes) {

@@ -20,6 +20,7 @@ struct RigConfig {
   Nanos copy_timeout{};
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
+  bool check_tokens = false;
 };
 
 class Rig {

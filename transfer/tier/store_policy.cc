@@ -5,8 +5,8 @@
 
 namespace kvroof {
 
-StoreGate::StoreGate(StorePolicy policy, std::uint32_t most_noted)
-    : policy_(policy), most_noted_(std::max(1u, most_noted)) {}
+StoreGate::StoreGate(StorePolicy policy, std::uint64_t most_noted)
+    : policy_(policy), most_noted_(std::max<std::uint64_t>(1, most_noted)) {}
 
 bool StoreGate::wants(const ChunkKey& key, Offer offer) {
   switch (policy_) {

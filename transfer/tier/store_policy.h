@@ -23,7 +23,7 @@ enum class Offer : std::uint8_t { used, evicted };
 class StoreGate {
  public:
   // Remembers the keys of at most `most_noted` chunks that were offered once, at least one.
-  StoreGate(StorePolicy policy, std::uint32_t most_noted);
+  StoreGate(StorePolicy policy, std::uint64_t most_noted);
 
   // Whether to store a chunk that the tier does not hold. Under second_use, an offer as `evicted`
   // is no use: it neither stores nor counts.
@@ -36,7 +36,7 @@ class StoreGate {
   bool used_before(const ChunkKey& key, Offer offer);
 
   StorePolicy policy_;
-  std::uint32_t most_noted_;
+  std::uint64_t most_noted_;
   GhostList noted_;
 };
 
