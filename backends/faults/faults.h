@@ -69,6 +69,7 @@ struct Faults {
   bool unfenced_in = false, unfenced_out = false;  // copies of a direction ignore their fences
   bool lands_early = false;                        // copies are handed back before they landed
   bool hides_failures = false;                     // failed work is handed back as ok
+  bool ends_open_copies = false;                   // late ones are handed back, as failed, at once
 
   FaultOf fault_of = nullptr;
   std::uint64_t seed = 0;  // of all that is drawn; the same calls meet the same faults

@@ -138,6 +138,18 @@ TEST_F(FaultyDeviceTest, ALateCopyLandsLaterAndWell) {
   EXPECT_EQ(count(kNew), kBytes);
 }
 
+TEST_F(FaultyDeviceTest, PlantedALateCopyIsHandedBackAsFailedAndLandsLater) {
+  device.faults.longest_delay = std::chrono::seconds(1);
+  device.faults.ends_open_copies = true;
+  meet(Fault::late);
+  const Point late{in.get(), *in->submit(copy(region))};
+  EXPECT_EQ(ended(*in).code, Code::failed);
+  EXPECT_EQ(count(kOld), kBytes);
+  EXPECT_EQ(wait(late), Code::ok);
+  EXPECT_EQ(count(kNew), kBytes);
+  EXPECT_EQ(ended(*in).code, Code::timeout);  // once is enough
+}
+
 TEST_F(FaultyDeviceTest, AWaitEndsAtItsDeadlineWhileACopyIsLate) {
   device.faults.longest_delay = std::chrono::seconds(1);
   meet(Fault::late);

@@ -41,7 +41,8 @@ class FaultyQueue final : public Queue {
   Status fate_of(const Work& work, Fault fault) const;
   Result<Ticket> enqueue(const Work& work, Fault fault, std::uint64_t draw);
   Status gather_fences(const Work& work, std::vector<Point>& fences) const;
-  std::size_t hand_back_early(std::span<Completion> out);
+  std::size_t take_in(std::span<Completion> completions);
+  std::size_t hand_back_open(std::span<Completion> out, const Status& status);
   void amend(Completion& completion);
 
   FaultyDevice& device_;
