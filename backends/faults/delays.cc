@@ -45,6 +45,12 @@ void Delays::completed(const Queue& lane, Ticket ticket) {
       [&](const Delay& delay) { return delay.overtaker == &lane && ticket >= delay.overtaking; });
 }
 
+bool Delays::any(const Queue& lane) const {
+  const std::lock_guard guard(mutex_);
+  return std::any_of(open_.begin(), open_.end(),
+                     [&](const Delay& delay) { return delay.lane == &lane; });
+}
+
 Nanos Delays::next_end() const {
   const std::lock_guard guard(mutex_);
   Nanos next = Nanos::max();

@@ -26,10 +26,11 @@ class Delays {
   void submitted(const Queue& lane, Ticket ticket);  // not delayed itself
   void completed(const Queue& lane, Ticket ticket);  // all of the lane up to here
 
-  Nanos next_end() const;          // Nanos::max(): none ends by itself
-  void end_due();                  // those whose time has come
-  void end_all();                  // all of them, and what never would have ended as aborted
-  void forget(const Queue& lane);  // it closes: nothing more completes on it
+  bool any(const Queue& lane) const;  // of this lane's work
+  Nanos next_end() const;             // Nanos::max(): none ends by itself
+  void end_due();                     // those whose time has come
+  void end_all();                     // all of them, and what never would have ended as aborted
+  void forget(const Queue& lane);     // it closes: nothing more completes on it
 
  private:
   struct Delay {

@@ -74,7 +74,8 @@ struct Faults {
   bool unfenced_gather = false, unfenced_scatter = false;  // and so do these ops
   // Queues that copy, gather or scatter hand work back before it landed.
   bool lands_early = false;
-  bool hides_failures = false;  // failed work is handed back as ok
+  bool hides_failures = false;    // failed work is handed back as ok
+  bool ends_open_copies = false;  // late ones are handed back, as failed, at once
 
   FaultOf fault_of = nullptr;
   std::uint64_t seed = 0;  // of all that is drawn; the same calls meet the same faults

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "backends/conformance/scratch.h"
 #include "backends/registry/registry.h"
 #include "backends/sim/test_profile.h"
 
@@ -137,6 +138,18 @@ TEST_F(FaultyDeviceTest, ALateCopyLandsLaterAndWell) {
   EXPECT_EQ(count(kNew), kBytes);
 }
 
+TEST_F(FaultyDeviceTest, PlantedALateCopyIsHandedBackAsFailedAndLandsLater) {
+  device.faults.longest_delay = std::chrono::seconds(1);
+  device.faults.ends_open_copies = true;
+  meet(Fault::late);
+  const Point late{in.get(), *in->submit(copy(region))};
+  EXPECT_EQ(ended(*in).code, Code::failed);
+  EXPECT_EQ(count(kOld), kBytes);
+  EXPECT_EQ(wait(late), Code::ok);
+  EXPECT_EQ(count(kNew), kBytes);
+  EXPECT_EQ(ended(*in).code, Code::timeout);  // once is enough
+}
+
 TEST_F(FaultyDeviceTest, AWaitEndsAtItsDeadlineWhileACopyIsLate) {
   device.faults.longest_delay = std::chrono::seconds(1);
   meet(Fault::late);
@@ -224,6 +237,31 @@ TEST_F(FaultyDeviceTest, CallsAreRefusedAndMemoryIsPageable) {
   EXPECT_EQ(device.open_queue(QueueKind::compute, Priority::low).code(), Code::failed);
   EXPECT_EQ(device.counts().no_memory, 1u);
   EXPECT_EQ(device.counts().no_queue, 1u);
+}
+
+// A file that is torn without a word is short on disk; one whose writing fails is not there.
+TEST_F(FaultyDeviceTest, FilesAreTornOrMissingOrReadInPart) {
+  const conformance::Scratch scratch;
+  const auto writes = queue(QueueKind::disk_write), reads = queue(QueueKind::disk_read);
+  const Span piece{source.get(), 0, kBytes}, into{staging.get(), 0, kBytes};
+  const Work write{{}, WriteFile{&scratch.directory, "t", "f", {&piece, 1}}};
+  const Work read{{}, ReadFile{&scratch.directory, "f", {&into, 1}}};
+  device.faults.fails = [](QueueKind kind, Ticket) { return kind == QueueKind::disk_write; };
+  EXPECT_EQ(run(*writes, write).code, Code::failed);
+  EXPECT_FALSE(scratch.has("f") || scratch.has("t"));
+  device.faults.fails = nullptr;
+  device.faults.fault_of = [](QueueKind, Ticket) { return Fault::silent_short; };
+  EXPECT_TRUE(run(*writes, write).ok());
+  device.faults.fault_of = nullptr;
+  EXPECT_LT(scratch.contents("f").size(), kBytes);
+  EXPECT_EQ(run(*reads, read).code, Code::failed);
+  EXPECT_TRUE(run(*writes, write).ok());
+  std::fill_n(staging->host().data(), kBytes, kOld);
+  device.faults.fault_of = [](QueueKind, Ticket) { return Fault::cut_short; };
+  EXPECT_EQ(run(*reads, read).code, Code::failed);
+  const auto got = staging->host();
+  EXPECT_EQ(got.front(), kNew);
+  EXPECT_EQ(got.back(), kOld);
 }
 
 TEST_F(FaultyDeviceTest, QueuesAreCounted) {

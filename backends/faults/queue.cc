@@ -85,9 +85,8 @@ Result<Ticket> FaultyQueue::enqueue(const Work& work, Fault fault, std::uint64_t
     if (!point.ok()) fault = Fault::none;
   }
   if (const auto* hold = std::get_if<Hold>(&work.body)) device_.holds_at(hold->gate);
-  std::vector<Region> regions;
-  const Work changed{.fences = fences,
-                     .body = damages(fault) ? damaged(work.body, fault, draw, regions) : work.body};
+  Damage damage(fault, draw);
+  const Work changed{.fences = fences, .body = damages(fault) ? damage.body(work.body) : work.body};
   const Result<Ticket> ticket = inner_->submit(changed);
   if (!ticket.ok()) return ticket;
   if (fate.code != Code::aborted) device_.count(fault);
@@ -140,18 +139,32 @@ bool FaultyQueue::ignores_fences(const Work& work) const {
 
 Result<std::size_t> FaultyQueue::reap(std::span<Completion> out) noexcept {
   device_.delays().end_due();
-  if (device_.faults.lands_early && moves_kv_) return hand_back_early(out);
+  if (device_.faults.lands_early && moves_kv_) return hand_back_open(out, {});
   const auto count = inner_->reap(out);
-  if (!count.ok() || *count == 0) return count;
-  for (Completion& completion : out.first(*count)) amend(completion);
-  reaped_ = out[*count - 1].ticket;
-  seen_complete(reaped_);
-  return count;
+  if (!count.ok()) return count;
+  const std::size_t fresh = take_in(out.first(*count));
+  if (fresh > 0) seen_complete(reaped_);
+  if (!device_.faults.ends_open_copies || !is_copy() || !device_.delays().any(*this)) return fresh;
+  return fresh + hand_back_open(out.subspan(fresh), {Code::failed, "A late copy was given up."});
 }
 
-std::size_t FaultyQueue::hand_back_early(std::span<Completion> out) {
+// Leaves out what was handed back while it was open; returns how many are left, in front.
+std::size_t FaultyQueue::take_in(std::span<Completion> completions) {
+  std::size_t fresh = 0;
+  for (Completion& completion : completions) {
+    amend(completion);
+    if (completion.ticket <= reaped_) continue;
+    reaped_ = completion.ticket;
+    if (&completions[fresh] != &completion) completions[fresh] = std::move(completion);
+    ++fresh;
+  }
+  return fresh;
+}
+
+// Planted: as many as fit.
+std::size_t FaultyQueue::hand_back_open(std::span<Completion> out, const Status& status) {
   const std::size_t count = std::min<std::uint64_t>(out.size(), submitted_ - reaped_);
-  for (std::size_t i = 0; i < count; ++i) out[i] = {++reaped_, {}, std::nullopt};
+  for (std::size_t i = 0; i < count; ++i) out[i] = {++reaped_, status, std::nullopt};
   return count;
 }
 

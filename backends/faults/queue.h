@@ -25,6 +25,7 @@ class FaultyQueue final : public Queue {
   QueueKind kind() const noexcept override { return inner_->kind(); }
   Result<Ticket> submit(const Work& work) noexcept override;
   Result<std::size_t> reap(std::span<Completion> out) noexcept override;
+  DiskFacts disk_facts() const override { return inner_->disk_facts(); }
 
   // The device's: a wait has seen this ticket complete.
   void seen_complete(Ticket ticket);
@@ -40,14 +41,15 @@ class FaultyQueue final : public Queue {
   Status fate_of(const Work& work, Fault fault) const;
   Result<Ticket> enqueue(const Work& work, Fault fault, std::uint64_t draw);
   Status gather_fences(const Work& work, std::vector<Point>& fences) const;
-  std::size_t hand_back_early(std::span<Completion> out);
+  std::size_t take_in(std::span<Completion> completions);
+  std::size_t hand_back_open(std::span<Completion> out, const Status& status);
   void amend(Completion& completion);
 
   FaultyDevice& device_;
   std::unique_ptr<Queue> inner_;
   const std::uint64_t number_;
   std::uint64_t attempts_ = 0;
-  bool moves_kv_ = false;  // it copies, or has gathered or scattered
+  bool moves_kv_ = false;           // it copies, or has gathered or scattered
   std::atomic<bool> busy_ = false;  // until a completion is seen
   Ticket submitted_ = 0, reaped_ = 0;
   std::map<Ticket, Status> fates_;  // not reaped, and known not to end well

@@ -65,6 +65,8 @@ Status OpLane::finish(Ticket ticket) {
   return last_report_;
 }
 
+Status OpLane::settle() { return last_ == 0 ? Status{} : wait_for(last_); }
+
 Status OpLane::wait_for(Ticket ticket) {
   const Point point{queue_.get(), ticket};
   return device_.wait_any({&point, 1}, Nanos::max()).status();

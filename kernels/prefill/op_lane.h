@@ -31,6 +31,7 @@ class OpLane {
   void remember_end_of_last();            // before anything else is submitted
   Nanos end_of(Ticket remembered) const;  // zero: not seen, forgotten, or without a timestamp
   Status finish(Ticket ticket);
+  Status settle();  // waits for all of it, however it ends
   const PrefillTimes& times() const { return times_; }
   Queue& queue() { return *queue_; }
 

@@ -116,6 +116,7 @@ class OpPrefill final : public Prefill {
   }
 
   Status finish(Ticket ticket) override { return lane_.finish(ticket); }
+  Status settle() override { return lane_.settle(); }
   Nanos ended(Ticket ticket) const override { return lane_.end_of(ticket); }
   PrefillTimes times() const override { return lane_.times(); }
   Queue& queue() override { return lane_.queue(); }

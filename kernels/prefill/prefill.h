@@ -77,6 +77,10 @@ class Prefill {
   // time.
   virtual Status finish(Ticket ticket) = 0;
 
+  // Blocks until all that was submitted has completed, however it ended, and also what of a
+  // submit() that failed was submitted: from then on nothing touches the requests' buffers.
+  virtual Status settle() = 0;
+
   // When a ticket that submit() returned ended, once finish() has covered it: the device's own
   // timestamp. Zero where the device has none.
   virtual Nanos ended(Ticket ticket) const = 0;

@@ -25,7 +25,14 @@ RestoreRun::RestoreRun(Session& session, const RequestBatch& batch, ChunkRange l
       live_(session, batch),
       flights_(batch.requests.size()) {}
 
+// Whoever hears of a failure may free the batch.
 Result<Restore> RestoreRun::run() {
+  Result<Restore> result = run_to_end();
+  if (!result) (void)s_.prefill->settle();
+  return result;
+}
+
+Result<Restore> RestoreRun::run_to_end() {
   const Nanos begin = s_.device.now();
   if (live_.any()) {
     if (Status e = live_.step(); !e.ok()) return e;

@@ -30,9 +30,11 @@ class RestoreRun {
   RestoreRun(Session& session, const RequestBatch& batch, ChunkRange loaded,
              const ServingCost& cost);
 
+  // Nothing touches the batch's buffers any more once it has returned, also where it failed.
   Result<Restore> run();
 
  private:
+  Result<Restore> run_to_end();
   std::uint32_t tokens_loaded() const { return range_.count * s_.chunk_tokens(); }
   std::uint32_t front_tokens() const {
     return range_.count == 0 ? 0 : range_.first * s_.chunk_tokens();

@@ -111,6 +111,15 @@ TEST(Verify, CollisionsAreFoundWhereTokensAreNotChecked) {
   EXPECT_EQ(cases[0].outcome, Outcome::incorrect);
 }
 
+// A host computes values, so what comes back wrong is seen in the logits alone.
+TEST(Verify, LogitsOfLoadedKvAreCompared) {
+  FaultyDevice device(open_host(), garbles(QueueKind::copy_in));
+  const auto cases = run("logits", {.device = device, .shape = small_model(), .seed = kSeed});
+  ASSERT_EQ(cases.size(), 1u);
+  EXPECT_NE(cases[0].outcome, Outcome::ok);
+  EXPECT_FALSE(cases[0].reason.empty());
+}
+
 TEST(Verify, ACopyThatFailsIsNoProof) {
   Faults faults;
   faults.fails = [](QueueKind kind, Ticket) { return kind == QueueKind::copy_in; };
