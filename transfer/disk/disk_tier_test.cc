@@ -136,6 +136,8 @@ TEST(DiskTier, EvictsNothingThatIsRead) {
   ASSERT_TRUE(read);
   EXPECT_FALSE(tier.begin_write(DiskRig::key(2)));
   EXPECT_EQ(tier.counters().refused, 1u);
+  EXPECT_TRUE(tier.take_removals().empty());
+  EXPECT_TRUE(tier.find(DiskRig::key(1)));
   EXPECT_TRUE(rig.finish(tier, *read).ok());
   EXPECT_TRUE(rig.write(tier, 2).ok());
   EXPECT_FALSE(fs::exists(rig.file(1)));
