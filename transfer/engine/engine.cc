@@ -95,10 +95,12 @@ Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
   if (!offload_lane.ok()) return offload_lane.status();
   auto load_lane = create_lane(device, config, Direction::load);
   if (!load_lane.ok()) return load_lane.status();
-  return std::unique_ptr<Engine>(std::make_unique<EngineImpl>(
+  auto engine = std::make_unique<EngineImpl>(
       device, config,
       EngineImpl::Parts{std::move(*tier), std::move(*offloads), std::move(*loads),
-                        std::move(*offload_lane), std::move(*load_lane)}));
+                        std::move(*offload_lane), std::move(*load_lane)});
+  if (Status status = engine->open_disk(config); !status.ok()) return status;
+  return std::unique_ptr<Engine>(std::move(engine));
 }
 
 }  // namespace

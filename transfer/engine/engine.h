@@ -11,6 +11,7 @@
 
 #include "backends/api/device.h"
 #include "kernels/model/kv_layout.h"
+#include "transfer/disk/disk_tier.h"
 #include "transfer/keys/chunk_key.h"
 #include "transfer/keys/prefix_hash.h"
 #include "transfer/lanes/copy_choice.h"
@@ -37,6 +38,10 @@ struct EngineConfig {
   // A hit has the tokens that it was stored with, not the key alone: lookup, offload and load are
   // given them. Takes host memory for the ids of every chunk in the tier.
   bool check_tokens = false;
+  // A disk tier below the host tier; its chunk_bytes and `backed` are filled in. Not with
+  // check_tokens: files hold no tokens.
+  std::optional<DiskTierConfig> disk{};
+  std::uint32_t disk_depth = 32;  // files on their way at once, in each direction
 };
 
 struct OffloadOptions {
@@ -77,6 +82,7 @@ struct EngineCounters {
   std::uint64_t chunks_collided = 0;     // where check_tokens: not stored, or not a hit
   std::uint64_t chunks_handed_over = 0;  // loaded, and so no longer in the tier (on_evict)
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
+  std::uint64_t chunks_fetched = 0;  // from the disk tier; what failed there counts as failed
 };
 
 // Device memory that an engine takes beside the cache: places that staged copies pass.
@@ -118,6 +124,15 @@ class Engine {
   virtual Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
                                   const LoadOptions& options = {}) = 0;
 
+  // How many leading keys are in the host tier or the disk tier below it: what prefetch() can make
+  // loadable.
+  virtual std::uint32_t reachable(std::span<const ChunkKey> keys) = 0;
+
+  // Brings the leading keys that are reachable to the host tier, for a request that waits in its
+  // queue; the result counts those that were there already as held. A file that is gone, torn or
+  // not the chunk's fails it and is a miss from then on. `unsupported`: there is no disk tier.
+  virtual Result<TransferId> prefetch(std::span<const ChunkKey> keys) = 0;
+
   // Drops what the device has not been handed of a transfer: those copies fail as `aborted`. What
   // it has been handed always runs, and the result comes when that has ended. `invalid` where no
   // transfer of this id is open.
@@ -156,6 +171,7 @@ class Engine {
 
   virtual const EngineCounters& counters() const = 0;
   virtual const HostTierFacts& tier() const = 0;  // as obtained, not as asked for
+  virtual const DiskTier* disk() const = 0;       // null: there is none
 };
 
 }  // namespace kvroof

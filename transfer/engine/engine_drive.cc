@@ -22,6 +22,7 @@ void widen(Interval& interval, const Interval& other) {
 
 // Both lanes drain before either is destroyed: a copy may be fenced on one of the other lane.
 EngineImpl::~EngineImpl() {
+  disk_.reset();  // drains, and no copy waits for it
   do {
     if (!reap(load_lane_).ok() || !reap(offload_lane_).ok()) return;
     expire();
@@ -35,6 +36,7 @@ Status EngineImpl::poll() {
     for (Lane* lane : {&load_lane_, &offload_lane_}) {
       if (Status reaped = reap(*lane); status.ok()) status = std::move(reaped);
     }
+    if (Status polled = poll_disk(); status.ok()) status = std::move(polled);
     expire();
     feed_lanes();
   } while (status.ok() && (load_lane_.has_ended() || offload_lane_.has_ended()));
@@ -131,6 +133,7 @@ void EngineImpl::take_in_success(const LandedCopy& landed, std::uint64_t bytes) 
   const bool offload = transfer.direction == Direction::offload;
   if (offload) {
     tier_.commit(landed.copy.slot);
+    if (disk_) disk_->write(landed.copy.slot);
   } else if (gate_.is_exclusive()) {
     hand_over(landed.copy);
   }
@@ -187,6 +190,7 @@ std::vector<Point> EngineImpl::open_points() const {
   for (const Lane* lane : {&load_lane_, &offload_lane_}) {
     lane->add_oldest_open(points);
   }
+  if (disk_) disk_->add_open_points(points);
   return points;
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "transfer/disk/disk_hops.h"
 #include "transfer/engine/engine.h"
 #include "transfer/engine/transfer_table.h"
 #include "transfer/lanes/block_ledger.h"
@@ -35,6 +36,8 @@ class EngineImpl final : public Engine {
                              const OffloadOptions& options) override;
   Result<TransferId> load(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,
                           const LoadOptions& options) override;
+  std::uint32_t reachable(std::span<const ChunkKey> keys) override;
+  Result<TransferId> prefetch(std::span<const ChunkKey> keys) override;
   Status cancel(TransferId id) override;
   std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const override;
   Status protect(const ChunkKey& key, bool on) override { return tier_.protect(key, on); }
@@ -46,6 +49,8 @@ class EngineImpl final : public Engine {
   Result<std::vector<Point>> fences_for_write(std::span<const BlockId> blocks) override;
   const EngineCounters& counters() const override { return counters_; }
   const HostTierFacts& tier() const override { return tier_.facts(); }
+  const DiskTier* disk() const override { return disk_ ? &disk_->disk() : nullptr; }
+  Status open_disk(const EngineConfig& config);  // before anything else
 
  private:
   // Taking in requests.
@@ -75,6 +80,7 @@ class EngineImpl final : public Engine {
   void take_in_success(const LandedCopy& landed, std::uint64_t bytes);
   void take_in_failure(const LandedCopy& landed);
   void hand_over(const ChunkCopy& copy);
+  Status poll_disk();
   void end_if_done(std::uint32_t index);
 
   // Ending what goes on for too long.
@@ -104,6 +110,7 @@ class EngineImpl final : public Engine {
   BlockLedger ledger_;
   TransferTable transfers_;
   Lane offload_lane_, load_lane_;
+  std::unique_ptr<DiskHops> disk_;  // null: no disk tier
   EngineCounters counters_;
 
   // By direction: what is asked for and has not ended, and how fast it goes.
@@ -118,6 +125,7 @@ class EngineImpl final : public Engine {
   std::vector<SlotId> slots_;
   std::vector<LandedCopy> landed_;
   std::vector<ChunkCopy> dropped_;
+  std::vector<FetchedChunk> fetched_;
 };
 
 }  // namespace kvroof

@@ -190,6 +190,7 @@ Status EngineImpl::check_hits(std::span<const ChunkKey> keys, const ChunkTokens&
 Status EngineImpl::cancel(TransferId id) {
   const OpenTransfer* transfer = transfers_.find(id);
   if (transfer == nullptr) return {Code::invalid, "No transfer with this id is open."};
+  if (transfer->direction == Direction::fetch) return {};  // reads end by themselves
   const auto is_of_it = [&](const ChunkCopy& copy) {
     return &transfers_[copy.transfer] == transfer;
   };

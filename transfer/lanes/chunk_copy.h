@@ -13,7 +13,7 @@ namespace kvroof {
 // A lane numbers its copies 1, 2, 3... as they are pushed; 0 is "none".
 using CopyNumber = std::uint64_t;
 
-enum class Direction : std::uint8_t { offload, load };
+enum class Direction : std::uint8_t { offload, load, fetch };  // fetch: disk to host tier
 
 // How chunks move: by one of the seam's methods straight between cache and tier, or by way of a
 // staging buffer on the device, which ops fill or empty, so that what crosses the link is one

@@ -54,7 +54,8 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                 .store = config.store,
                                 .copy_timeout = config.copy_timeout,
                                 .copy = config.copy,
-                                .check_tokens = config.check_tokens}));
+                                .check_tokens = config.check_tokens,
+                                .disk = config.disk}));
 }
 
 std::unique_ptr<Buffer> Rig::allocate(MemoryKind kind, std::uint64_t bytes) {

@@ -21,6 +21,7 @@ struct RigConfig {
   std::uint32_t tier_chunks = 8;
   std::uint32_t lane_chunks = 16;  // in flight
   Nanos copy_timeout{};
+  std::optional<DiskTierConfig> disk{};
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
   CopyChoice copy = rig_path;

@@ -47,6 +47,7 @@ class HostTier {
 
   // The key's slot, reserved or visible; kNoSlot where it has none.
   SlotId find(const ChunkKey& key) const { return slots_.find(key); }
+  const ChunkKey& key(SlotId slot) const { return slots_[slot].key; }  // reserved or visible
   bool visible(SlotId slot) const { return slots_[slot].state == SlotState::visible; }
 
   // How many leading keys are visible. The slots of those stand in `slots`, which is as long as
