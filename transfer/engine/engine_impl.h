@@ -41,6 +41,7 @@ class EngineImpl final : public Engine {
   Result<std::vector<Point>> fences_for_write(std::span<const BlockId> blocks) override;
   const EngineCounters& counters() const override { return counters_; }
   const HostTierFacts& tier() const override { return tier_.facts(); }
+  HostTierUse tier_use() const override { return tier_.use(); }
 
  private:
   // Taking in requests.
