@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The seam: what the offload engine, the ops and the suites need of an accelerator, and no more.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,8 +53,10 @@ struct DeviceInfo {
   std::uint64_t host_memory_bytes = 0;  // host memory that the host tier may take
   Basis basis = Basis::measured;
   OpBases op_bases{};
-  bool virtual_time = false;     // the clock moves in wait_any alone
-  bool computes_values = true;   // false: compute ops are priced, and their outputs are not written
+  bool virtual_time = false;    // the clock moves in wait_any alone
+  bool computes_values = true;  // false: compute ops are priced, and their outputs are not written
+  // By CopyMethod: why regions can't be copied so, and are `unsupported`; empty: they can.
+  std::array<std::string, kCopyMethods> copy_unavailable{};
   std::string bf16_unavailable;  // why bf16 cases must be skipped; empty: it runs at full speed
   std::uint64_t max_regions = 0, max_open_tickets = 0;  // a submission; a queue
   std::uint64_t max_registration_bytes = 0;  // of pinned memory in one piece; 0: no ceiling

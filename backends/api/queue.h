@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,6 +47,7 @@ enum class CopyMethod : std::uint8_t { dma, batch, kernel };
 
 // By the method's value, as profiles name them.
 constexpr const char* kCopyMethodNames[] = {"dma", "batch", "kernel"};
+constexpr std::size_t kCopyMethods = std::size(kCopyMethodNames);
 
 struct Region {
   Span source, destination;  // equally long; that no two destinations overlap is the caller's word

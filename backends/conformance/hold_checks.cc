@@ -114,7 +114,8 @@ void every_fence_counts(Rig& rig) {
 }
 
 void the_source_is_read_when_it_runs(Rig& rig) {
-  for (const CopyMethod method : {CopyMethod::dma, CopyMethod::batch}) {
+  for (const CopyMethod method : {CopyMethod::dma, CopyMethod::batch, CopyMethod::kernel}) {
+    if (!rig.device.info().copy_unavailable[static_cast<std::size_t>(method)].empty()) continue;
     const Gate gate = kGate + static_cast<Gate>(method) * 10;
     Upload up(rig);
     const auto lane = rig.queue(QueueKind::copy_in);

@@ -9,6 +9,7 @@
 
 #include "backends/cuda/errors.h"
 #include "backends/os/memory.h"
+#include "backends/stream/queue.h"
 
 namespace kvroof::cuda {
 namespace {
@@ -60,6 +61,10 @@ Result<DeviceInfo> describe(const EntryPoints& entry, DeviceId device) {
   info.memory_bytes = usable(free);
   info.host_memory_bytes = usable(os::available_memory());
   info.basis = Basis::measured;
+  info.copy_unavailable[static_cast<std::size_t>(CopyMethod::kernel)] = stream::kNoCopyKernels;
+  if (entry.copy_batch == nullptr) {
+    info.copy_unavailable[static_cast<std::size_t>(CopyMethod::batch)] = stream::kNoBatch;
+  }
   info.bf16_unavailable = "the CUDA adapter copies, and has no kernels yet";
   info.max_regions = kMaxRegions;
   info.max_open_tickets = kMaxOpenTickets;

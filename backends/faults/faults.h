@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "backends/api/queue.h"
@@ -57,19 +58,24 @@ class FaultRates {
 
 using FaultOf = std::function<Fault(QueueKind, Ticket)>;
 
-// Of a submission's fault the first of fails, fault_of and rates decides that names one.
+// Of a submission's fault the first of fails, fails_op, fault_of and rates decides that names one.
 struct Faults {
   std::function<bool(QueueKind, Ticket)> fails = nullptr;  // true: Fault::failed
-  std::uint64_t max_regions = 0, max_open_tickets = 0;     // of copy queues; 0: the device's own
-  bool pageable = false;                                   // pinned memory turns out not to be
-  std::uint64_t max_registration_bytes = 0;                // what is larger turns out not to be
+  std::function<bool(const Op&)> fails_op = nullptr;       // the same, by what is asked for
+  // Of queues that copy, gather or scatter; 0: the device's own.
+  std::uint64_t max_regions = 0, max_open_tickets = 0;
+  std::optional<Point> copies_behind = {};   // what copies wait for besides their fences
+  bool pageable = false;                     // pinned memory turns out not to be
+  std::uint64_t max_registration_bytes = 0;  // what is larger turns out not to be
   int numa_node = -1;  // where the device says that it is; -1: where its own is
 
   // Planted: no device may break these promises of the seam. To see that checks notice.
   bool unfenced_in = false, unfenced_out = false;  // copies of a direction ignore their fences
-  bool lands_early = false;                        // copies are handed back before they landed
-  bool hides_failures = false;                     // failed work is handed back as ok
-  bool ends_open_copies = false;                   // late ones are handed back, as failed, at once
+  bool unfenced_gather = false, unfenced_scatter = false;  // and so do these ops
+  // Queues that copy, gather or scatter hand work back before it landed.
+  bool lands_early = false;
+  bool hides_failures = false;    // failed work is handed back as ok
+  bool ends_open_copies = false;  // late ones are handed back, as failed, at once
 
   FaultOf fault_of = nullptr;
   std::uint64_t seed = 0;  // of all that is drawn; the same calls meet the same faults

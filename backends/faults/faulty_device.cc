@@ -123,8 +123,11 @@ bool FaultyDevice::happens(double probability, std::atomic<std::uint64_t>& count
   return true;
 }
 
-Fault FaultyDevice::fault_of(QueueKind kind, Ticket ticket, std::uint64_t draw) const {
+Fault FaultyDevice::fault_of(QueueKind kind, Ticket ticket, const Work& work,
+                             std::uint64_t draw) const {
   if (faults.fails && faults.fails(kind, ticket)) return Fault::failed;
+  const auto* op = std::get_if<Op>(&work.body);
+  if (op != nullptr && faults.fails_op && faults.fails_op(*op)) return Fault::failed;
   const Fault chosen = faults.fault_of ? faults.fault_of(kind, ticket) : Fault::none;
   if (chosen != Fault::none) return chosen;
   return faults.rates[static_cast<std::size_t>(kind)].at(unit(draw));

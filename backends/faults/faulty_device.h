@@ -47,7 +47,7 @@ class FaultyDevice final : public Device {
   // The rest is its queues'.
   bool is_lost() const { return lost_; }
   static Status gone();
-  Fault fault_of(QueueKind kind, Ticket ticket, std::uint64_t draw) const;
+  Fault fault_of(QueueKind kind, Ticket ticket, const Work& work, std::uint64_t draw) const;
   Result<Point> delay(const Queue& lane, Fault fault, std::uint64_t draw);
   Delays& delays() { return delays_; }
   void count(Fault fault) { ++counts_[static_cast<std::size_t>(fault)]; }

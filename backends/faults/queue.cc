@@ -11,6 +11,15 @@
 #include "backends/queues/lane.h"
 
 namespace kvroof::faults {
+namespace {
+
+template <class Body>
+bool is_op(const Work& work) {
+  const auto* op = std::get_if<Op>(&work.body);
+  return op != nullptr && std::holds_alternative<Body>(*op);
+}
+
+}  // namespace
 
 FaultyQueue::FaultyQueue(FaultyDevice& device, std::unique_ptr<Queue> inner, std::uint64_t number)
     : device_(device), inner_(std::move(inner)), number_(number) {}
@@ -26,7 +35,8 @@ FaultyQueue::~FaultyQueue() {
 Result<Ticket> FaultyQueue::submit(const Work& work) noexcept {
   if (device_.is_lost()) return device_.gone();
   const std::uint64_t number = draw(device_.faults.seed, number_, ++attempts_);
-  Fault fault = device_.fault_of(kind(), submitted_ + 1, number);
+  moves_kv_ = moves_kv_ || is_copy() || is_op<Gather>(work) || is_op<Scatter>(work);
+  Fault fault = device_.fault_of(kind(), submitted_ + 1, work, number);
   if (Status status = refusal(work, fault); !status.ok()) return status;
   if (fault == Fault::busy) fault = Fault::none;  // nothing is open, so that nothing could clear it
   const Result<Ticket> ticket = enqueue(work, fault, mix(number));
@@ -45,7 +55,7 @@ Status FaultyQueue::refusal(const Work& work, Fault fault) {
                                " regions, and this has " + std::to_string(copy->list.size()) + "."};
   }
   const std::uint64_t open = submitted_ - reaped_;
-  if (is_copy() && faults.max_open_tickets > 0 && open >= faults.max_open_tickets) {
+  if (moves_kv_ && faults.max_open_tickets > 0 && open >= faults.max_open_tickets) {
     return queues::full();
   }
   if (fault == Fault::busy && open > 0) {
@@ -88,7 +98,10 @@ Result<Ticket> FaultyQueue::enqueue(const Work& work, Fault fault, std::uint64_t
 }
 
 Status FaultyQueue::gather_fences(const Work& work, std::vector<Point>& fences) const {
-  if (ignores_fences()) return {};
+  if (is_copy() && device_.faults.copies_behind) {
+    fences.push_back(unwrapped(*device_.faults.copies_behind));
+  }
+  if (ignores_fences(work)) return {};
   for (const Point& fence : work.fences) {
     fences.push_back(unwrapped(fence));
     if (fences.back().queue == nullptr) return queues::unknown_fence();
@@ -98,7 +111,7 @@ Status FaultyQueue::gather_fences(const Work& work, std::vector<Point>& fences) 
 
 // How it ends as far as that is known by now: the queue inside knows of no injected failure.
 Status FaultyQueue::fate_of(const Work& work, Fault fault) const {
-  const auto fences = ignores_fences() ? std::span<const Point>() : work.fences;
+  const auto fences = ignores_fences(work) ? std::span<const Point>() : work.fences;
   for (const Point& fence : fences) {
     if (static_cast<const FaultyQueue*>(fence.queue)->is_bad(fence.ticket)) {
       return queues::failed_before(fence.ticket);
@@ -116,14 +129,17 @@ bool FaultyQueue::is_bad(Ticket ticket) const {
   return bad_.contains(ticket);
 }
 
-bool FaultyQueue::ignores_fences() const {
-  return (kind() == QueueKind::copy_in && device_.faults.unfenced_in) ||
-         (kind() == QueueKind::copy_out && device_.faults.unfenced_out);
+bool FaultyQueue::ignores_fences(const Work& work) const {
+  const Faults& faults = device_.faults;
+  return (kind() == QueueKind::copy_in && faults.unfenced_in) ||
+         (kind() == QueueKind::copy_out && faults.unfenced_out) ||
+         (is_op<Gather>(work) && faults.unfenced_gather) ||
+         (is_op<Scatter>(work) && faults.unfenced_scatter);
 }
 
 Result<std::size_t> FaultyQueue::reap(std::span<Completion> out) noexcept {
   device_.delays().end_due();
-  if (device_.faults.lands_early && is_copy()) return hand_back_open(out, {});
+  if (device_.faults.lands_early && moves_kv_) return hand_back_open(out, {});
   const auto count = inner_->reap(out);
   if (!count.ok()) return count;
   const std::size_t fresh = take_in(out.first(*count));

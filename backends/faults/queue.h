@@ -35,7 +35,7 @@ class FaultyQueue final : public Queue {
 
  private:
   bool is_copy() const { return kind() == QueueKind::copy_in || kind() == QueueKind::copy_out; }
-  bool ignores_fences() const;
+  bool ignores_fences(const Work& work) const;
   bool is_bad(Ticket ticket) const;
   Status refusal(const Work& work, Fault fault);
   Status fate_of(const Work& work, Fault fault) const;
@@ -49,6 +49,7 @@ class FaultyQueue final : public Queue {
   std::unique_ptr<Queue> inner_;
   const std::uint64_t number_;
   std::uint64_t attempts_ = 0;
+  bool moves_kv_ = false;           // it copies, or has gathered or scattered
   std::atomic<bool> busy_ = false;  // until a completion is seen
   Ticket submitted_ = 0, reaped_ = 0;
   std::map<Ticket, Status> fates_;  // not reaped, and known not to end well

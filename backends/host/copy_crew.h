@@ -9,13 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/portable/span_copy.h"
+
 namespace kvroof::host {
 
-struct Piece {
-  std::byte* to = nullptr;
-  const std::byte* from = nullptr;
-  std::uint64_t bytes = 0;
-};
+using Piece = SpanCopy;
 
 // Waits on condition variables, never spins.
 class CopyCrew {

@@ -68,6 +68,13 @@ std::string kernel_version() {
 
 }  // namespace
 
+// A lane's threads share out a submission's regions: nothing that a batch could do better is left.
+Status no_batch() {
+  return {Code::unsupported,
+          "the host's lanes take all regions of a submission in one call, so batch would be dma: "
+          "use --copy dma"};
+}
+
 DeviceInfo describe() {
   const std::uint64_t available = os::available_memory();
   const std::uint64_t half =
@@ -80,6 +87,7 @@ DeviceInfo describe() {
   info.numa_node = home_node();
   info.memory_bytes = half;
   info.host_memory_bytes = half;
+  info.copy_unavailable[static_cast<std::size_t>(CopyMethod::batch)] = no_batch().text;
   info.bf16_unavailable = why_no_bf16();
   info.max_regions = kMaxRegions;
   info.max_open_tickets = kMaxOpenTickets;

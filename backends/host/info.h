@@ -9,6 +9,9 @@ namespace kvroof::host {
 // and half is the host tier's.
 DeviceInfo describe();
 
+// Why the host does not copy by batch.
+Status no_batch();
+
 // Worker threads of one copy lane: the cores that this process may use, but no more than few need
 // to saturate DRAM.
 unsigned copy_workers();

@@ -10,6 +10,7 @@
 #include "kernels/portable/elementwise.h"
 #include "kernels/portable/operands.h"
 #include "kernels/portable/rows.h"
+#include "kernels/portable/span_copy.h"
 
 namespace kvroof::host {
 namespace {
@@ -107,6 +108,12 @@ Status Ops::run(const Op& op) {
     if (span.buffer != nullptr) gemm_.forget(address(span), span.bytes);
   }
   return std::visit([this](const auto& body) { return execute(body); }, op);
+}
+
+void Ops::copy(std::span<const Piece> pieces) {
+  std::lock_guard lock(running_);
+  if (!parked_) parked_.emplace();
+  copy_spans(pieces);
 }
 
 Status Ops::execute(const Gemm& op) {

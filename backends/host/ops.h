@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "backends/api/ops.h"
 #include "backends/api/status.h"
+#include "backends/host/copy_crew.h"
 #include "backends/host/parked_team.h"
 #include "backends/os/memory.h"
 #include "kernels/attention/attention.h"
@@ -25,6 +27,10 @@ class Ops {
   Status check(const Op& op) const;
 
   Status run(const Op& op);
+
+  // Copies as a kernel does: by the threads that run ops, with ordinary loads and stores, while no
+  // op runs.
+  void copy(std::span<const Piece> pieces);
 
   // To be told of every write that is not an op's, before and after it, and of memory that goes.
   void written(const std::byte* data, std::uint64_t bytes) { gemm_.forget(data, bytes); }

@@ -145,5 +145,27 @@ TEST_F(OpsTest, RefusesAtSubmitWhatItCannotRun) {
   EXPECT_EQ(host_lane->submit({{}, Op{gemm}}).code(), Code::invalid);
 }
 
+TEST_F(OpsTest, RegionsCopiedByTheComputeThreadsArrive) {
+  constexpr std::uint64_t kLarge = 5 << 20;
+  const auto from = std::move(*device_->allocate({MemoryKind::pinned, kLarge}));
+  const auto to = std::move(*device_->allocate({MemoryKind::device, kLarge}));
+  const auto back = std::move(*device_->allocate({MemoryKind::pinned, kLarge}));
+  for (std::uint64_t i = 0; i < kLarge; ++i) from->host()[i] = static_cast<std::byte>(i * 31);
+  const Region there{{from.get(), 0, kLarge}, {to.get(), 0, kLarge}};
+  const Region here{{to.get(), 0, kLarge}, {back.get(), 0, kLarge}};
+  ASSERT_TRUE(run(*in_, {{}, Regions{{&there, 1}, CopyMethod::kernel}}).ok());
+  ASSERT_TRUE(run(*out_, {{}, Regions{{&here, 1}, CopyMethod::kernel}}).ok());
+  EXPECT_EQ(std::memcmp(back->host().data(), from->host().data(), kLarge), 0);
+}
+
+TEST_F(OpsTest, ABatchIsRefusedInTheWordsOfTheFacts) {
+  const Region region{{host_.get(), 0, 64}, {memory_.get(), 0, 64}};
+  const Status refused = run(*in_, {{}, Regions{{&region, 1}, CopyMethod::batch}});
+  EXPECT_EQ(refused.code, Code::unsupported);
+  const auto& facts = device_->info().copy_unavailable;
+  EXPECT_EQ(refused.text, facts[static_cast<std::size_t>(CopyMethod::batch)]);
+  EXPECT_TRUE(facts[static_cast<std::size_t>(CopyMethod::kernel)].empty());
+}
+
 }  // namespace
 }  // namespace kvroof::host

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/host/info.h"
 #include "backends/host/spans.h"
 #include "backends/os/errors.h"
 #include "backends/queues/body_check.h"
@@ -96,7 +97,7 @@ Result<HostQueue::Body> HostQueue::take_in(const Work& work) const {
   if (Status status = queues::check_body(work, kind_, limits_.max_regions, owner_); !status.ok()) {
     return status;
   }
-  if (const auto* regions = std::get_if<Regions>(&work.body)) return Body(pieces_of(*regions));
+  if (const auto* regions = std::get_if<Regions>(&work.body)) return take_in(*regions);
   if (const auto* fill = std::get_if<Fill>(&work.body)) {
     return Body(Set{{address(fill->span), nullptr, fill->span.bytes}, fill->value});
   }
@@ -114,6 +115,11 @@ Result<HostQueue::Body> HostQueue::take_in(const Work& work) const {
   return queues::no_spending();
 }
 
+Result<HostQueue::Body> HostQueue::take_in(const Regions& regions) const {
+  if (regions.method == CopyMethod::batch) return no_batch();
+  return Body(Copies{pieces_of(regions), regions.method == CopyMethod::kernel});
+}
+
 void HostQueue::run() {
   // A paced lane sleeps for less than the default 50 us: small loads would seem slower.
   if (pacer_) prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
@@ -125,7 +131,7 @@ void HostQueue::run() {
     pending_.pop_front();
     item.ready = std::max(item.ready, other_work_done_);
     Completion completion = execute(item, lock);
-    if (!std::holds_alternative<std::vector<Piece>>(item.body)) other_work_done_ = steady_now();
+    if (!std::holds_alternative<Copies>(item.body)) other_work_done_ = steady_now();
     timeline_->complete(std::move(completion));
     state_.changed.notify_all();
   }
@@ -187,7 +193,7 @@ Status HostQueue::perform(const Item& item) noexcept try {
   if (const Op* op = std::get_if<Op>(&body)) return ops_.run(*op);
   if (const Run* run = std::get_if<Run>(&body)) return perform(*run);
   announce(body);
-  if (const auto* pieces = std::get_if<std::vector<Piece>>(&body)) copy(*pieces, item.ready);
+  if (const auto* copies = std::get_if<Copies>(&body)) copy_paced(*copies, item.ready);
   if (const Set* set = std::get_if<Set>(&body)) {
     std::memset(set->target.to, set->value, set->target.bytes);
   }
@@ -206,20 +212,24 @@ Status HostQueue::perform(const Run& run) {
   return {};
 }
 
-void HostQueue::copy(std::span<const Piece> pieces, Nanos ready) {
-  if (!pacer_) return crew_.copy(pieces);
+void HostQueue::copy(const Copies& copies) {
+  copies.by_compute ? ops_.copy(copies.pieces) : crew_.copy(copies.pieces);
+}
+
+void HostQueue::copy_paced(const Copies& copies, Nanos ready) {
+  if (!pacer_) return copy(copies);
   std::uint64_t bytes = 0;
-  for (const Piece& piece : pieces) bytes += piece.bytes;
+  for (const Piece& piece : copies.pieces) bytes += piece.bytes;
   const Nanos deadline = pacer_->deadline(ready, steady_now(), bytes);
-  crew_.copy(pieces);
+  copy(copies);
   std::this_thread::sleep_until(std::chrono::steady_clock::time_point(deadline));
 }
 
 // Twice for each write: what was packed before it is stale, and so is what was packed during it.
 void HostQueue::announce(const Body& body) {
   if (const Set* set = std::get_if<Set>(&body)) ops_.written(set->target.to, set->target.bytes);
-  if (const auto* pieces = std::get_if<std::vector<Piece>>(&body)) {
-    for (const Piece& piece : *pieces) ops_.written(piece.to, piece.bytes);
+  if (const auto* copies = std::get_if<Copies>(&body)) {
+    for (const Piece& piece : copies->pieces) ops_.written(piece.to, piece.bytes);
   }
 }
 

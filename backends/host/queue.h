@@ -39,6 +39,10 @@ class HostQueue final : public Queue {
     std::shared_ptr<const Timeline> timeline;
     Ticket ticket;
   };
+  struct Copies {
+    std::vector<Piece> pieces;
+    bool by_compute = false;  // by the threads that run ops, which run none meanwhile
+  };
   struct Set {
     Piece target;  // no source
     std::uint8_t value;
@@ -47,7 +51,7 @@ class HostQueue final : public Queue {
     std::vector<Op> ops;
     std::uint32_t times;
   };
-  using Body = std::variant<std::vector<Piece>, Op, Run, Set, Hold>;
+  using Body = std::variant<Copies, Op, Run, Set, Hold>;
   struct Item {
     std::vector<Fence> fences;
     Body body;
@@ -62,7 +66,9 @@ class HostQueue final : public Queue {
   Status hold(Gate gate, std::unique_lock<std::mutex>& lock);
   Status perform(const Item& item) noexcept;
   Status perform(const Run& run);
-  void copy(std::span<const Piece> pieces, Nanos ready);
+  Result<Body> take_in(const Regions& regions) const;
+  void copy(const Copies& copies);
+  void copy_paced(const Copies& copies, Nanos ready);
   void announce(const Body& body);
 
   const QueueKind kind_;

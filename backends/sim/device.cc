@@ -20,6 +20,13 @@ double peak_of(const Profile& profile, DType dtype) {
   return found == profile.peak_flops.end() ? 0 : found->second.value;
 }
 
+std::string why_not(CopyMethod method, const CopyCurves& curves) {
+  if (curves.in && curves.out) return {};
+  return "The device profile has no rates of copying by " +
+         std::string(kCopyMethodNames[static_cast<std::size_t>(method)]) +
+         (curves.in ? " out of" : " into") + " the device; choose another method.";
+}
+
 DeviceInfo info_of(const Profile& profile, std::string profile_json) {
   DeviceInfo info;
   info.backend = "sim";
@@ -43,6 +50,9 @@ DeviceInfo info_of(const Profile& profile, std::string profile_json) {
   }
   info.virtual_time = true;
   info.computes_values = false;
+  for (std::size_t i = 0; i < kCopyMethods; ++i) {
+    info.copy_unavailable[i] = why_not(static_cast<CopyMethod>(i), profile.copy[i]);
+  }
   if (!profile.gemm.contains(DType::bf16)) {
     info.bf16_unavailable = "The device profile has no bf16 rates.";
   }

@@ -82,9 +82,9 @@ struct Profile {
   Value host_dram_rate, host_copy_rate;  // bytes/s: all traffic; copied by one core
   LinkProfile link;
   Derates derates;
-  std::array<CopyCurves, 3> copy;     // by CopyMethod
-  std::map<DType, Value> peak_flops;  // f32 and bf16, dense
-  std::map<DType, GemmRates> gemm;    // a dtype that is missing is not priced
+  std::array<CopyCurves, kCopyMethods> copy;  // by CopyMethod
+  std::map<DType, Value> peak_flops;          // f32 and bf16, dense
+  std::map<DType, GemmRates> gemm;            // a dtype that is missing is not priced
   std::map<DType, AttentionRates> attention;
   std::map<DType, Value> experts;           // shares of the peak: grouped products of experts
   std::map<DType, Value> latent_attention;  // and multi-head latent attention

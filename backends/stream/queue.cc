@@ -95,10 +95,10 @@ Result<Waiting> StreamQueue::take_in(const Work& work) const {
   }
   if (const auto* regions = std::get_if<Regions>(&work.body)) {
     if (regions->method == CopyMethod::kernel) {
-      return unsupported("this device has no copy kernels; copy by dma or batch");
+      return unsupported(kNoCopyKernels);
     }
     if (regions->method == CopyMethod::batch && !state_.driver.has_batch()) {
-      return unsupported("this driver has no batched copies; copy by dma");
+      return unsupported(kNoBatch);
     }
     return Waiting{{}, copies_of(*regions)};
   }

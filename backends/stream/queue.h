@@ -6,6 +6,10 @@
 
 namespace kvroof::stream {
 
+// Why regions are refused, for a device's facts as well.
+inline constexpr char kNoCopyKernels[] = "this device has no copy kernels; copy by dma or batch";
+inline constexpr char kNoBatch[] = "this driver has no batched copies; copy by dma";
+
 struct QueueLimits {
   std::uint64_t max_regions, max_open_tickets;
 };

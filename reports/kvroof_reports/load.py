@@ -16,6 +16,7 @@ from kvroof_reports.rows import (
     COMPARING,
     OUTCOMES,
     VERDICTS,
+    VERIFY,
     Case,
     Crossover,
     Interval,
@@ -53,6 +54,7 @@ def load_record(path: Path) -> Record:
     for text in (device["name"], device["backend"], model["name"], root["tool"]["version"]):
         text.text()
     device["basis"].one_of(BASES)
+    cases = [_case(case) for case in root["cases"].elements()]
     return Record(
         path=path,
         file=path.name,
@@ -65,9 +67,10 @@ def load_record(path: Path) -> Record:
         system=root["system"].object(),
         device=device.object(),
         model=model.object(),
-        cases=tuple(_case(case) for case in root["cases"].elements()),
+        cases=tuple(case for case in cases if case.suite != VERIFY),
         crossovers=_crossovers(root, "crossover"),
         closed_forms=_crossovers(root, "crossover_closed_form"),
+        checks=tuple(case for case in cases if case.suite == VERIFY),
     )
 
 
@@ -162,6 +165,8 @@ def _case(node: Node) -> Case:
     )
     if outcome != "ok" and not case.reason:
         node["reason"].fail("a sentence that says why the case is not ok")
+    if case.suite == VERIFY:
+        node["params"]["check"].text()
     if case.suite in COMPARING or node["params"].has("context_tokens"):
         _check_context(node["params"]["context_tokens"])
     if case.suite in COMPARING:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kvroof_reports import crossover_answer, style
-from kvroof_reports.answer import answer
+from kvroof_reports import checks_answer, crossover_answer, style
+from kvroof_reports.answer import Answer, answer
 from kvroof_reports.document import Document, Section
 from kvroof_reports.published import load_published, published_for
 from kvroof_reports.rows import Record
 from kvroof_reports.sections import (
     by_context,
+    checks,
     crossover,
     host_measured,
     missing,
@@ -19,7 +20,7 @@ from kvroof_reports.sections import (
     two_roofs,
     wind_tunnel,
 )
-from kvroof_reports.series import series_of, told_apart
+from kvroof_reports.series import Series, series_of, told_apart
 
 _SHORT = 3  # records; a report of more has a table of contents
 _HOW = (
@@ -49,11 +50,7 @@ def build(records: Sequence[Record]) -> Document:
     known = load_published()
     every = told_apart([series for record in records for series in series_of(record)])
     by_record = [(record, [s for s in every if s.record is record]) for record in records]
-    answers = [
-        each
-        for record, group in by_record
-        for each in ([answer(s) for s in group] or [crossover_answer.answer(record)])
-    ]
+    answers = [each for record, group in by_record for each in _answers(record, group)]
     sections = [
         by_context.section(
             i + 1, series, f"{series.named} on {series.where}", published_for(series, known)
@@ -65,6 +62,7 @@ def build(records: Sequence[Record]) -> Document:
         *two_roofs.sections(records),
         *host_measured.sections(every),
         *wind_tunnel.sections(every),
+        *checks.sections(records),
         *missing.sections(records),
         Section("How the numbers came about", _HOW),
     ]
@@ -73,6 +71,15 @@ def build(records: Sequence[Record]) -> Document:
     return Document(_title(records), tuple(answers), tuple(sections), contents=long)
 
 
+def _answers(record: Record, group: Sequence[Series]) -> list[Answer]:
+    found = [checks_answer.answer(record)] if record.checks else []
+    if record.cases or not found:
+        found += [answer(s) for s in group] or [crossover_answer.answer(record)]
+    return found
+
+
 def _title(records: Sequence[Record]) -> str:
+    if not any(record.cases for record in records):
+        return "Does the engine ever serve a wrong block?"
     models = list(dict.fromkeys(record.model_name for record in records))
     return f"Copy KV from host memory, or recompute it? {', '.join(models)}"

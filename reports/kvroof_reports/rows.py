@@ -12,6 +12,7 @@ from typing import Any
 BASES = ("measured", "emulated", "calibrated", "published", "datasheet")
 MODELLED = frozenset({"calibrated", "published", "datasheet"})
 PLANS = ("recompute", "copy", "hybrid")
+VERIFY = "verify"  # the suite of correctness checks, which have no figures to compare
 COMPARING = ("ttft", "crossover")  # suites whose cases have a context, a plan and a TTFT
 OUTCOMES = ("ok", "skipped", "failed", "incorrect")
 
@@ -94,6 +95,7 @@ class Record:
     cases: tuple[Case, ...]
     crossovers: tuple[Crossover, ...] = ()
     closed_forms: tuple[Crossover, ...] = ()  # by the two roofs alone
+    checks: tuple[Case, ...] = ()  # of kvroof verify
 
     @property
     def device_name(self) -> str:

@@ -85,7 +85,7 @@ Result<std::vector<const VerifyKind*>> chosen(const VerifyOptions& options) {
   }
   for (const std::string& name : options.checks) {
     if (std::ranges::find(verify_kinds(), name, &VerifyKind::name) == verify_kinds().end()) {
-      return Status{Code::invalid, fmt::format("check {} is not known, expected one of {}",
+      return Status{Code::invalid, fmt::format("--check: {} is not known, expected one of {}",
                                                in_quotes(name), known)};
     }
   }

@@ -43,6 +43,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "kernels/gemm/": (*CONTRACT, *DEVICE_CODE),
     "kernels/prefill/": (*CONTRACT, *MODEL),
     "transfer/": ENGINE,
+    "transfer/disk/": (*ENGINE, "transfer/", "backends/os/errors.h"),  # it opens a directory
     "suites/": (*ENGINE, "transfer/", "suites/", "backends/registry/"),
 }
 # Tests and benchmarks open real devices, and compare with what stands beside.

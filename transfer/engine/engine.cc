@@ -47,26 +47,70 @@ Status still_waiting() {
   return {Code::busy, "A copy of one of these blocks waits in its lane: poll, then ask again."};
 }
 
+std::uint64_t chunk_bytes(const EngineConfig& config) {
+  return config.kv.block_bytes() * config.blocks_per_chunk;
+}
+
+std::uint64_t most_open(const EngineConfig& config) {
+  return open_copies(chunk_bytes(config), config.lane_bytes_in_flight);
+}
+
+bool stages(const EngineConfig& config, Direction direction) {
+  return config.copy.may_take(direction, CopyPath::staged);
+}
+
+Result<ChainPlanner> create_planner(Device& device, Buffer& cache, const EngineConfig& config,
+                                    Direction direction) {
+  std::optional<Staging> staging;
+  if (stages(config, direction)) {
+    auto made = Staging::create(device, config.kv, config.blocks_per_chunk, most_open(config),
+                                config.backed);
+    if (!made.ok()) return made.status();
+    staging = std::move(*made);
+  }
+  return ChainPlanner(direction, config.kv, cache, device.info().max_regions, std::move(staging));
+}
+
+// Loads come first: a request waits for them.
+Result<Lane> create_lane(Device& device, const EngineConfig& config, Direction direction) {
+  const bool load = direction == Direction::load;
+  return Lane::create(device, {.kind = load ? QueueKind::copy_in : QueueKind::copy_out,
+                               .priority = load ? Priority::high : Priority::low,
+                               .ops = stages(config, direction),
+                               .most_open = most_open(config)});
+}
+
 Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
                                          const EngineConfig& config) {
-  const std::uint64_t chunk_bytes = config.kv.block_bytes() * config.blocks_per_chunk;
-  auto tier = HostTier::create(device, {.chunk_bytes = chunk_bytes,
+  auto tier = HostTier::create(device, {.chunk_bytes = chunk_bytes(config),
                                         .bytes = config.host_tier_bytes,
                                         .backed = config.backed,
                                         .eviction = config.eviction});
   if (!tier.ok()) return tier.status();
-  // Loads come first: a request waits for them.
-  auto offloads = Lane::create(device, QueueKind::copy_out, Priority::low, config.method,
-                               chunk_bytes, config.lane_bytes_in_flight);
+  auto offloads = create_planner(device, cache, config, Direction::offload);
   if (!offloads.ok()) return offloads.status();
-  auto loads = Lane::create(device, QueueKind::copy_in, Priority::high, config.method, chunk_bytes,
-                            config.lane_bytes_in_flight);
+  auto loads = create_planner(device, cache, config, Direction::load);
   if (!loads.ok()) return loads.status();
+  auto offload_lane = create_lane(device, config, Direction::offload);
+  if (!offload_lane.ok()) return offload_lane.status();
+  auto load_lane = create_lane(device, config, Direction::load);
+  if (!load_lane.ok()) return load_lane.status();
   return std::unique_ptr<Engine>(std::make_unique<EngineImpl>(
-      device, cache, config, std::move(*tier), std::move(*offloads), std::move(*loads)));
+      device, config,
+      EngineImpl::Parts{std::move(*tier), std::move(*offloads), std::move(*loads),
+                        std::move(*offload_lane), std::move(*load_lane)}));
 }
 
 }  // namespace
+
+std::uint64_t engine_device_bytes(const EngineConfig& config) {
+  const std::uint64_t place = Staging::bytes_of_place(config.kv, config.blocks_per_chunk);
+  std::uint64_t places = 0;
+  for (const Direction direction : {Direction::offload, Direction::load}) {
+    if (stages(config, direction)) places += most_open(config);
+  }
+  return places * place;
+}
 
 Result<std::unique_ptr<Engine>> Engine::create(Device& device, Buffer& cache,
                                                const EngineConfig& config) {
@@ -79,20 +123,22 @@ Result<std::unique_ptr<Engine>> Engine::create(Device& device, Buffer& cache,
   }
 }
 
-EngineImpl::EngineImpl(Device& device, Buffer& cache, const EngineConfig& config, HostTier tier,
-                       Lane offload_lane, Lane load_lane)
+EngineImpl::EngineImpl(Device& device, const EngineConfig& config, Parts parts)
     : device_(device),
       blocks_(config.kv.blocks),
       blocks_per_chunk_(config.blocks_per_chunk),
       block_bytes_(config.kv.block_bytes()),
       copy_timeout_(config.copy_timeout),
-      planner_(config.kv, cache),
-      tier_(std::move(tier)),
+      regions_per_block_(config.kv.regions_per_block()),
+      region_bytes_(config.kv.region_bytes()),
+      choice_(config.copy),
+      tier_(std::move(parts.tier)),
       gate_(config.store, kNotedPerChunk * tier_.facts().chunks),
+      planners_{std::move(parts.offload_planner), std::move(parts.load_planner)},
       ledger_(config.kv.blocks),
       transfers_(config.blocks_per_chunk),
-      offload_lane_(std::move(offload_lane)),
-      load_lane_(std::move(load_lane)),
+      offload_lane_(std::move(parts.offload_lane)),
+      load_lane_(std::move(parts.load_lane)),
       seen_in_(config.kv.blocks, 0) {
   if (config.check_tokens) {
     tokens_.emplace(tier_.facts().chunks, config.kv.block_tokens * config.blocks_per_chunk);

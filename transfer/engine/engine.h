@@ -13,6 +13,7 @@
 #include "kernels/model/kv_layout.h"
 #include "transfer/keys/chunk_key.h"
 #include "transfer/keys/prefix_hash.h"
+#include "transfer/lanes/copy_choice.h"
 #include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
 #include "transfer/tier/store_policy.h"
@@ -20,8 +21,6 @@
 namespace kvroof {
 
 using TransferId = std::uint64_t;
-
-enum class Direction : std::uint8_t { offload, load };
 
 struct EngineConfig {
   KvLayout kv;  // of the device's cache
@@ -33,7 +32,7 @@ struct EngineConfig {
   // A copy that is open for longer never ends: its lane is given up, and all that it holds fails.
   // Longer than any step of compute, which copies wait for. Zero: no bound.
   Nanos copy_timeout{};
-  CopyMethod method = CopyMethod::dma;
+  CopyChoice copy = CopyPath::dma;
   bool backed = true;  // false: no contents (simulator with data off)
   // A hit has the tokens that it was stored with, not the key alone: lookup, offload and load are
   // given them. Takes host memory for the ids of every chunk in the tier.
@@ -58,7 +57,8 @@ struct LoadOptions {
 // How one offload or load ended. Chunks that failed are counted, never served.
 struct TransferResult {
   TransferId id = 0;
-  Status status;  // the first failure, or ok
+  CopyPath path = CopyPath::dma;  // as chosen when it was asked for
+  Status status;                  // the first failure, or ok
   std::uint32_t chunks = 0, failed_chunks = 0;
   std::uint32_t chunks_held = 0;      // offload: in the tier or on their way, not copied again
   std::uint32_t chunks_refused = 0;   // offload: the tier was full of chunks in use
@@ -78,6 +78,9 @@ struct EngineCounters {
   std::uint64_t chunks_handed_over = 0;  // loaded, and so no longer in the tier (on_evict)
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
 };
+
+// Device memory that an engine takes beside the cache: places that staged copies pass.
+std::uint64_t engine_device_bytes(const EngineConfig& config);
 
 class Engine {
  public:

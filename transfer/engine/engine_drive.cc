@@ -99,12 +99,8 @@ bool EngineImpl::submit(Lane& lane, const ChunkCopy& copy) {
   Span chunk = tier_.span(copy.slot);
   chunk.offset += skipped;
   chunk.bytes -= skipped;
-  if (transfer.direction == Direction::offload) {
-    planner_.plan_offload(blocks, chunk, regions_);
-  } else {
-    planner_.plan_load(blocks, chunk, regions_);
-  }
-  return lane.submit(fences_, regions_).code != Code::busy;
+  ChainPlanner& planner = planners_[static_cast<std::size_t>(transfer.direction)];
+  return lane.submit(fences_, planner.plan(lane, copy, blocks, chunk)).code != Code::busy;
 }
 
 Status EngineImpl::reap(Lane& lane) {
@@ -189,7 +185,7 @@ void EngineImpl::end_if_done(std::uint32_t index) {
 std::vector<Point> EngineImpl::open_points() const {
   std::vector<Point> points;
   for (const Lane* lane : {&load_lane_, &offload_lane_}) {
-    if (const auto point = lane->oldest_open()) points.push_back(*point);
+    lane->add_oldest_open(points);
   }
   return points;
 }

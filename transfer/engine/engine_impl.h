@@ -9,9 +9,9 @@
 #include "transfer/engine/engine.h"
 #include "transfer/engine/transfer_table.h"
 #include "transfer/lanes/block_ledger.h"
+#include "transfer/lanes/chain_planner.h"
 #include "transfer/lanes/copy_meter.h"
 #include "transfer/lanes/lane.h"
-#include "transfer/lanes/planner.h"
 #include "transfer/tier/host_tier.h"
 #include "transfer/tier/token_store.h"
 
@@ -19,8 +19,13 @@ namespace kvroof {
 
 class EngineImpl final : public Engine {
  public:
-  EngineImpl(Device& device, Buffer& cache, const EngineConfig& config, HostTier tier,
-             Lane offload_lane, Lane load_lane);
+  struct Parts {
+    HostTier tier;
+    ChainPlanner offload_planner, load_planner;
+    Lane offload_lane, load_lane;
+  };
+
+  EngineImpl(Device& device, const EngineConfig& config, Parts parts);
   ~EngineImpl() override;
 
   std::uint32_t lookup(std::span<const ChunkKey> keys, const ChunkTokens& tokens) override;
@@ -57,6 +62,7 @@ class EngineImpl final : public Engine {
                      const OffloadOptions& options);
   void load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
   void spoil_waiting_offloads(BlockId block);
+  CopyPath choose_path(Direction direction, std::size_t blocks) const;
   void set_deadline(OpenTransfer& transfer, Nanos deadline);
 
   // Driving the lanes.
@@ -89,9 +95,12 @@ class EngineImpl final : public Engine {
   std::uint32_t blocks_, blocks_per_chunk_;
   std::uint64_t block_bytes_;
   Nanos copy_timeout_;
-  Planner planner_;
+  std::uint32_t regions_per_block_;
+  std::uint64_t region_bytes_;
+  CopyChoice choice_;
   HostTier tier_;  // before the lanes: it outlives their draining
   StoreGate gate_;
+  ChainPlanner planners_[2];          // by direction; so do the places that staged copies pass
   std::optional<TokenStore> tokens_;  // where they are checked
   BlockLedger ledger_;
   TransferTable transfers_;
@@ -107,7 +116,6 @@ class EngineImpl final : public Engine {
   std::vector<std::uint32_t> seen_in_;  // by block: the last load that named it
   std::uint32_t load_count_ = 0;
   std::vector<Point> fences_;  // scratch, kept for their memory
-  std::vector<Region> regions_;
   std::vector<SlotId> slots_;
   std::vector<LandedCopy> landed_;
   std::vector<ChunkCopy> dropped_;

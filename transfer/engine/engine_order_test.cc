@@ -3,9 +3,11 @@
 // must fail on a device that breaks what the engine relies on for it: so the check can see.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <ostream>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "transfer/testing/test_rig.h"
 
@@ -150,6 +152,18 @@ AssertionResult bytes_arrive(Rig& rig) {
   return serves(rig, 1, kStored);
 }
 
+AssertionResult a_load_that_lands_late_is_whole(Rig& rig) {
+  rig.store(1, Blocks{2, 3}, kStored);
+  const Blocks blocks = {6, 5};
+  rig.wait(rig.fill(blocks, kOld));
+  rig.device.faults.copies_behind = rig.hold(1);
+  if (!rig.engine->load(keys({1}), blocks).ok()) return AssertionFailure() << "refused";
+  rig.run();
+  EXPECT_TRUE(rig.device.open_gate(1).ok());
+  rig.run();
+  return rig.all_are(blocks, kStored) ? AssertionSuccess() : AssertionFailure() << "not loaded";
+}
+
 AssertionResult a_failed_offload_is_never_served(Rig& rig) {
   const Blocks blocks = {7, 3};
   rig.engine->note_write(blocks, rig.fill(blocks, kNew));
@@ -201,6 +215,14 @@ Fault moves_nothing(QueueKind kind, Ticket) {
   return kind == QueueKind::compute ? Fault::none : Fault::silent_nothing;
 }
 
+// One that is true the first time that an op is a Body.
+template <class Body>
+std::function<bool(const Op&)> first() {
+  return [seen = false](const Op& op) mutable {
+    return std::holds_alternative<Body>(op) && !std::exchange(seen, true);
+  };
+}
+
 struct Duty {
   const char* name;
   AssertionResult (*check)(Rig&);
@@ -234,15 +256,38 @@ const Duty kDuties[] = {
      {.unfenced_out = true}},
 };
 
-// Both layouts; room in a lane for two copies or for many; a copy in one submission or in several.
-using Variant = std::tuple<Duty, Layout, std::uint32_t, std::uint64_t>;
+// Of the steps that a staged copy has more.
+const Duty kStagedDuties[] = {
+    {"TheCopyWaitsForTheGather", store_waits_for_compute, {.unfenced_out = true}},
+    {"TheScatterWaitsForTheCopy", a_load_that_lands_late_is_whole, {.unfenced_scatter = true}},
+    {"AFailedGatherIsNeverServed",
+     a_failed_offload_is_never_served,
+     {.fails_op = first<Gather>(), .hides_failures = true},
+     {.fails_op = first<Gather>()}},
+    {"AFailedScatterIsReportedAndNotOffloaded",
+     a_failed_load_is_reported_and_not_offloaded,
+     {.fails_op = first<Scatter>(), .hides_failures = true},
+     {.fails_op = first<Scatter>()}},
+};
+
+// Staged copies touch the cache by ops: what must wait there are those.
+Faults at_the_cache(Faults faults, CopyPath path) {
+  if (path != CopyPath::staged) return faults;
+  faults.unfenced_gather = std::exchange(faults.unfenced_out, false);
+  faults.unfenced_scatter = std::exchange(faults.unfenced_in, false);
+  return faults;
+}
+
+// Both layouts; room in a lane for two copies or for many; a copy in one submission or in several;
+// every way to copy.
+using Variant = std::tuple<Duty, Layout, std::uint32_t, std::uint64_t, CopyPath>;
 
 class EngineOrderTest : public testing::TestWithParam<Variant> {
  protected:
   AssertionResult check(Faults faults) {
-    const auto& [duty, layout, lane_chunks, max_regions] = GetParam();
+    const auto& [duty, layout, lane_chunks, max_regions, path] = GetParam();
     faults.max_regions = max_regions;
-    Rig rig({.layout = layout, .lane_chunks = lane_chunks}, std::move(faults));
+    Rig rig({.layout = layout, .lane_chunks = lane_chunks, .copy = path}, std::move(faults));
     return duty.check(rig);
   }
 };
@@ -252,20 +297,40 @@ TEST_P(EngineOrderTest, HoldsOnAnHonestDevice) {
 }
 
 TEST_P(EngineOrderTest, TheCheckSeesAViolation) {
+  EXPECT_FALSE(
+      check(at_the_cache(std::get<Duty>(GetParam()).violation, std::get<CopyPath>(GetParam()))));
+}
+
+struct EngineStagedOrderTest : EngineOrderTest {};
+
+TEST_P(EngineStagedOrderTest, HoldsOnAnHonestDevice) {
+  EXPECT_TRUE(check(std::get<Duty>(GetParam()).honest));
+}
+
+TEST_P(EngineStagedOrderTest, TheCheckSeesAViolation) {
   EXPECT_FALSE(check(std::get<Duty>(GetParam()).violation));
 }
 
 std::string variant_name(const testing::TestParamInfo<Variant>& variant) {
-  const auto& [duty, layout, lane_chunks, max_regions] = variant.param;
+  const auto& [duty, layout, lane_chunks, max_regions, path] = variant.param;
   const std::string layout_name = layout == Layout::block_first ? "BlockFirst" : "LayerFirst";
   return duty.name + layout_name + (lane_chunks == 2 ? "NarrowLane" : "WideLane") +
-         (max_regions == 1 ? "Split" : "Whole");
+         (max_regions == 1 ? "Split" : "Whole") + std::string(name(path));
 }
 
 INSTANTIATE_TEST_SUITE_P(Duties, EngineOrderTest,
                          testing::Combine(testing::ValuesIn(kDuties),
                                           testing::Values(Layout::block_first, Layout::layer_first),
-                                          testing::Values(2u, 16u), testing::Values(0u, 1u)),
+                                          testing::Values(2u, 16u), testing::Values(0u, 1u),
+                                          testing::Values(CopyPath::dma, CopyPath::batch,
+                                                          CopyPath::kernel, CopyPath::staged)),
+                         variant_name);
+
+INSTANTIATE_TEST_SUITE_P(Duties, EngineStagedOrderTest,
+                         testing::Combine(testing::ValuesIn(kStagedDuties),
+                                          testing::Values(Layout::block_first, Layout::layer_first),
+                                          testing::Values(2u, 16u), testing::Values(0u, 1u),
+                                          testing::Values(CopyPath::staged)),
                          variant_name);
 
 }  // namespace

@@ -46,6 +46,10 @@ void EngineImpl::spoil_waiting_offloads(BlockId block) {
                {Code::aborted, "A block was overwritten before its copy to the tier began."});
 }
 
+CopyPath EngineImpl::choose_path(Direction direction, std::size_t blocks) const {
+  return choice_.choose(direction, region_bytes_, std::uint64_t{regions_per_block_} * blocks);
+}
+
 void EngineImpl::set_deadline(OpenTransfer& transfer, Nanos deadline) {
   transfer.deadline = deadline;
   earliest_deadline_ = std::min(earliest_deadline_, deadline);
@@ -61,6 +65,7 @@ Result<TransferId> EngineImpl::offload(std::span<const ChunkKey> keys,
   const auto chunks = static_cast<std::uint32_t>(keys.size());
   const std::uint32_t index = transfers_.open(Direction::offload, chunks, blocks);
   const TransferId id = transfers_[index].result.id;
+  transfers_[index].result.path = choose_path(Direction::offload, blocks.size());
   set_deadline(transfers_[index], options.deadline);
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
     offload_chunk(index, chunk, keys[chunk], options);
@@ -96,7 +101,7 @@ void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const C
   if (tokens_) tokens_->store(slot, options.tokens.of(chunk, 1));
   ++transfer.copies_open;
   blocks_open_[static_cast<std::size_t>(transfer.direction)] += transfer.blocks_of(chunk).size();
-  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
+  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot, .path = transfer.result.path};
   copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
   ledger_.begin_offload(transfer.blocks_of(chunk), offload_lane_.next_number(), transfer.needs);
   copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
@@ -113,6 +118,7 @@ Result<TransferId> EngineImpl::load(std::span<const ChunkKey> keys, std::span<co
   const auto chunks = static_cast<std::uint32_t>(keys.size());
   const std::uint32_t index = transfers_.open(Direction::load, chunks, blocks, options.skip_blocks);
   const TransferId id = transfers_[index].result.id;
+  transfers_[index].result.path = choose_path(Direction::load, blocks.size());
   set_deadline(transfers_[index], options.deadline);
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) load_chunk(index, chunk, keys[chunk]);
   end_if_done(index);
@@ -126,7 +132,7 @@ void EngineImpl::load_chunk(std::uint32_t index, std::uint32_t chunk, const Chun
   tier_.acquire(slot);
   ++transfer.copies_open;
   blocks_open_[static_cast<std::size_t>(transfer.direction)] += transfer.blocks_of(chunk).size();
-  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot};
+  ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot, .path = transfer.result.path};
   copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
   ledger_.begin_load(transfer.blocks_of(chunk), load_lane_.next_number(), transfer.needs);
   copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());

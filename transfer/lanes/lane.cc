@@ -2,35 +2,43 @@
 #include "transfer/lanes/lane.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace kvroof {
 namespace {
 
 constexpr std::size_t kReapBatch = 32;
-constexpr std::uint64_t kMinOpenCopies =
-    2;  // one more than being copied, so that the link never idles
+constexpr std::uint64_t kMinOpenCopies = 2;
+
+std::size_t index(Station station) { return static_cast<std::size_t>(station); }
+
+std::uint64_t regions_of(const CopyStep& step) {
+  const auto* regions = std::get_if<Regions>(&step.body);
+  return regions == nullptr ? 0 : regions->list.size();
+}
 
 }  // namespace
 
-Result<Lane> Lane::create(Device& device, QueueKind kind, Priority priority, CopyMethod method,
-                          std::uint64_t chunk_bytes, std::uint64_t bytes_in_flight) {
-  auto queue = device.open_queue(kind, priority);
-  if (!queue.ok()) return queue.status();
-  return Lane(std::move(*queue), device, method, chunk_bytes, bytes_in_flight);
+std::uint64_t open_copies(std::uint64_t chunk_bytes, std::uint64_t bytes_in_flight) {
+  return std::max(kMinOpenCopies, bytes_in_flight / chunk_bytes);
 }
 
-Lane::Lane(std::unique_ptr<Queue> queue, Device& device, CopyMethod method,
-           std::uint64_t chunk_bytes, std::uint64_t bytes_in_flight)
-    : queue_(std::move(queue)),
-      device_(&device),
-      method_(method),
-      max_regions_(device.info().max_regions),
-      max_open_copies_(std::max(kMinOpenCopies, bytes_in_flight / chunk_bytes)),
-      completions_(kReapBatch) {
-  if (max_regions_ == 0) max_regions_ = std::numeric_limits<std::uint64_t>::max();
+Result<Lane> Lane::create(Device& device, const LaneConfig& config) {
+  std::vector<Track> tracks;
+  for (const QueueKind kind : {config.kind, QueueKind::compute}) {
+    if (kind == QueueKind::compute && !config.ops) break;
+    auto queue = device.open_queue(kind, config.priority);
+    if (!queue.ok()) return queue.status();
+    tracks.emplace_back(std::move(*queue));
+  }
+  return Lane(std::move(tracks), device, config.most_open);
 }
+
+Lane::Lane(std::vector<Track> tracks, Device& device, std::uint64_t most_open)
+    : tracks_(std::move(tracks)),
+      device_(&device),
+      most_open_(most_open),
+      completions_(kReapBatch) {}
 
 void Lane::push(const ChunkCopy& copy) {
   waiting_.push(copy);
@@ -40,29 +48,50 @@ void Lane::push(const ChunkCopy& copy) {
 const ChunkCopy* Lane::next() {
   skip_dropped();
   if (waiting_.empty()) return nullptr;
-  return head_begun_ || room_for_another() ? &waiting_.front() : nullptr;
+  const ChunkCopy& head = waiting_.front();
+  if (head_begun_ || open_.empty()) return &head;
+  const Station others = cache_station(open_.back().outcome.copy.path);
+  const bool may = open_.size() < most_open_ && cache_station(head.path) == others;
+  return may ? &head : nullptr;
 }
 
-Status Lane::submit(std::span<const Point> fences, std::span<const Region> regions) {
+Status Lane::submit(std::span<const Point> fences, std::span<const CopyStep> steps) {
   begin_head();
-  std::uint64_t& done = open_.back().outcome.regions;
-  while (done < regions.size()) {
-    const Point previous{queue_.get(), submitted_};
-    const auto part = regions.subspan(done, std::min(regions.size() - done, max_regions_));
-    const Result<Ticket> ticket =
-        queue_->submit({.fences = done == 0 ? fences : std::span(&previous, 1),
-                        .body = Regions{.list = part, .method = method_}});
+  OpenCopy& head = open_.back();
+  while (head.steps < steps.size()) {
+    const CopyStep& step = steps[head.steps];
+    const bool was_idle = idle();
+    const Result<Ticket> ticket = submit(step, fences);
     if (ticket.code() == Code::busy) return ticket.status();
     if (!ticket.ok()) {
       close_head(ticket.status());
       return ticket.status();
     }
-    if (completed_ == submitted_) progress_ = device_->now();
-    submitted_ = open_.back().last = *ticket;
-    done += part.size();
+    if (was_idle) progress_ = device_->now();
+    step_before_ = tracks_[index(step.station)].point(*ticket);
+    head.last[index(step.station)] = *ticket;
+    if (step.touches_cache) {
+      head.cache = *ticket;
+      head.fenced = true;
+    }
+    head.outcome.regions += regions_of(step);
+    ++head.steps;
   }
   close_head({});
   return {};
+}
+
+// The fences hold for the first step that touches the cache, and through it for those behind it.
+Result<Ticket> Lane::submit(const CopyStep& step, std::span<const Point> fences) {
+  Track& track = tracks_[index(step.station)];
+  const OpenCopy& head = open_.back();
+  const bool first = head.steps == 0, fenced = step.touches_cache && !head.fenced;
+  if (first)
+    return track.submit({.fences = fenced ? fences : std::span<const Point>(), .body = step.body});
+  if (!fenced) return track.submit({.fences = {&step_before_, 1}, .body = step.body});
+  step_fences_.assign(fences.begin(), fences.end());
+  step_fences_.push_back(step_before_);
+  return track.submit({.fences = step_fences_, .body = step.body});
 }
 
 void Lane::fail_next(Status status) {
@@ -72,15 +101,16 @@ void Lane::fail_next(Status status) {
 
 void Lane::begin_head() {
   if (head_begun_) return;
-  const CopyNumber number = pushed_ - waiting_.size() + 1;
   const Nanos now = device_->now();
-  open_.push({.outcome = {.copy = waiting_.front(),
-                          .number = number,
-                          .status = {},
-                          .regions = 0,
-                          .submitted = now,
-                          .interval = {now, Nanos::min()}},
-              .last = submitted_});
+  OpenCopy head{.outcome = {.copy = waiting_.front(),
+                            .number = head_number(),
+                            .status = {},
+                            .regions = 0,
+                            .submitted = now,
+                            .interval = {now, Nanos::min()}}};
+  for (std::size_t i = 0; i < tracks_.size(); ++i) head.last[i] = tracks_[i].submitted();
+  head.cache = head.last[index(cache_station(head.outcome.copy.path))];
+  open_.push(std::move(head));
   head_begun_ = true;
 }
 
@@ -104,43 +134,60 @@ void Lane::give_up(const Status& why, std::vector<LandedCopy>& landed) {
   while (!open_.empty()) {
     OpenCopy copy = open_.pop();
     LandedCopy& outcome = copy.outcome;
-    outcome.may_still_land = outcome.regions > 0 && copy.last > completed_;
+    outcome.may_still_land = copy.steps > 0 && !is_over(copy);
     if (outcome.may_still_land) outcome.status = why;
     hand_back(outcome, landed);
   }
-  completed_ = submitted_;
+  for (Track& track : tracks_) track.forget_open();
+}
+
+bool Lane::idle() const {
+  return std::all_of(tracks_.begin(), tracks_.end(),
+                     [](const Track& track) { return track.idle(); });
 }
 
 std::optional<Nanos> Lane::stalled_since() const {
-  return completed_ < submitted_ ? std::optional(progress_) : std::nullopt;
+  return idle() ? std::nullopt : std::optional(progress_);
 }
 
 Status Lane::reap(std::vector<LandedCopy>& landed) {
   hand_back(landed);  // those that ended without a ticket
-  const Ticket before = completed_;
-  while (completed_ < submitted_) {
-    const Result<std::size_t> count = queue_->reap(completions_);
-    if (!count.ok()) return count.status();
-    for (std::size_t i = 0; i < *count; ++i) {
-      take_in(completions_[i]);
+  bool progress = false;
+  for (std::size_t station = 0; station < tracks_.size(); ++station) {
+    Status status = tracks_[station].reap(completions_, [&](const Completion& completion) {
+      progress = true;
+      take_in(station, completion);
       hand_back(landed);
-    }
-    if (*count < completions_.size()) break;
+    });
+    if (!status.ok()) return status;
   }
-  if (completed_ != before) progress_ = device_->now();
+  if (progress) progress_ = device_->now();
   return {};
 }
 
-// Completions come in ticket order and done copies are handed back at once, so the oldest open copy
-// is the one that this ticket belongs to.
-void Lane::take_in(const Completion& completion) {
-  completed_ = completion.ticket;
-  LandedCopy& outcome = open_.front().outcome;
-  if (!completion.status.ok() && outcome.status.ok()) outcome.status = completion.status;
+// Completions come in ticket order, so the next one of a station belongs to the copy of the last
+// one, or to the first behind it that has tickets there. A step that was aborted for a failed one
+// must not hide why.
+void Lane::take_in(std::size_t station, const Completion& completion) {
+  CopyNumber& number = completing_[station];
+  number = std::max(number, handed_back_ + 1);
+  while (open(number).last[station] < completion.ticket) ++number;
+  LandedCopy& outcome = open(number).outcome;
+  const bool explains = outcome.status.ok() || outcome.status.code == Code::aborted;
+  if (!completion.status.ok() && explains) outcome.status = completion.status;
   if (!completion.interval) return;
-  const bool first = outcome.interval.end == Nanos::min();
-  if (first) outcome.interval.begin = completion.interval->begin;
-  outcome.interval.end = completion.interval->end;
+  Interval& interval = outcome.interval;
+  const bool first = interval.end == Nanos::min();
+  interval.begin =
+      first ? completion.interval->begin : std::min(interval.begin, completion.interval->begin);
+  interval.end = std::max(interval.end, completion.interval->end);
+}
+
+bool Lane::is_over(const OpenCopy& copy) const {
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    if (!tracks_[i].has_completed(copy.last[i])) return false;
+  }
+  return true;
 }
 
 void Lane::hand_back(std::vector<LandedCopy>& landed) {
@@ -156,9 +203,9 @@ void Lane::hand_back(LandedCopy outcome, std::vector<LandedCopy>& landed) {
 
 Lane::State Lane::state(CopyNumber number) const {
   if (dropped(number)) return State::failed;
-  if (number > pushed_ - waiting_.size()) return State::waiting;
+  if (number >= head_number()) return State::waiting;
   if (number > handed_back_) {
-    return open_[number - handed_back_ - 1].outcome.status.ok() ? State::open : State::failed;
+    return open(number).outcome.status.ok() ? State::open : State::failed;
   }
   const bool failed = std::binary_search(failed_.begin(), failed_.end(), number);
   return failed ? State::failed : State::landed;
@@ -167,14 +214,16 @@ Lane::State Lane::state(CopyNumber number) const {
 std::optional<Point> Lane::point(CopyNumber number) const {
   if (number <= handed_back_ || number > handed_back_ + open_.size()) return std::nullopt;
   if (state(number) == State::waiting) return std::nullopt;
-  const Ticket last = open_[number - handed_back_ - 1].last;
-  if (last <= completed_) return std::nullopt;
-  return Point{queue_.get(), last};
+  const OpenCopy& copy = open(number);
+  const Track& track = tracks_[index(cache_station(copy.outcome.copy.path))];
+  if (track.has_completed(copy.cache)) return std::nullopt;
+  return track.point(copy.cache);
 }
 
-std::optional<Point> Lane::oldest_open() const {
-  if (completed_ == submitted_) return std::nullopt;
-  return Point{queue_.get(), completed_ + 1};
+void Lane::add_oldest_open(std::vector<Point>& points) const {
+  for (const Track& track : tracks_) {
+    if (const auto point = track.oldest_open()) points.push_back(*point);
+  }
 }
 
 }  // namespace kvroof

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One direction of copying: chunk copies wait in order, are submitted as the queue and the bound on
-// bytes in flight allow, and are handed back in order with their own status once they landed.
+// One direction of copying: chunk copies wait in order, are submitted step by step as the queues
+// and the bound on bytes in flight allow, and are handed back in order with their own status once
+// they landed.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,47 +11,43 @@
 #include <vector>
 
 #include "backends/api/device.h"
+#include "transfer/lanes/chunk_copy.h"
 #include "transfer/lanes/ring.h"
-#include "transfer/tier/slot_id.h"
+#include "transfer/lanes/track.h"
 
 namespace kvroof {
 
-// A lane numbers its copies 1, 2, 3... as they are pushed; 0 is "none".
-using CopyNumber = std::uint64_t;
+// How many copies of chunks of `chunk_bytes` a lane has open at once: as many as the bound allows,
+// and always one more than is being copied, so that the link never idles.
+std::uint64_t open_copies(std::uint64_t chunk_bytes, std::uint64_t bytes_in_flight);
 
-struct ChunkCopy {
-  std::uint32_t transfer = 0;  // the engine's open transfer, and which of its chunks
-  std::uint32_t chunk = 0;
-  SlotId slot = kNoSlot;
-  std::uint32_t first_need = 0, end_need = 0;  // what it must come after, in the transfer's needs
-  bool dropped = false;  // it ended while it waited, and only its number is left
-};
-
-struct LandedCopy {
-  ChunkCopy copy;
-  CopyNumber number = 0;
-  Status status;
-  std::uint64_t regions = 0;  // submitted
-  Nanos submitted{};
-  Interval interval;  // device clock; from submission to reaping where it has no timestamps
-  bool may_still_land = false;  // given up while it was open: its memory must not be used again
+struct LaneConfig {
+  QueueKind kind = QueueKind::copy_in;
+  Priority priority = Priority::normal;
+  bool ops = false;             // copies may have steps that are ops
+  std::uint64_t most_open = 2;  // copies: open_copies()
 };
 
 class Lane {
  public:
-  static Result<Lane> create(Device& device, QueueKind kind, Priority priority, CopyMethod method,
-                             std::uint64_t chunk_bytes, std::uint64_t bytes_in_flight);
+  static Result<Lane> create(Device& device, const LaneConfig& config);
 
   void push(const ChunkCopy& copy);
   CopyNumber next_number() const { return pushed_ + 1; }  // of the copy that is pushed next
 
-  // The copy to submit next; null where none waits, or none may until something lands.
+  // The copy to submit next; null where none waits, or none may until something lands. Copies whose
+  // steps touch the cache at different stations are never open at once: nothing would order them.
   const ChunkCopy* next();
 
-  // Submits next() behind `fences`, split into parts of at most max_regions, each part fenced on
-  // the one before. `busy`: call again after a completion, with the same regions. Any other
-  // failure ends the copy: it is handed back by reap() once its parts so far have completed.
-  Status submit(std::span<const Point> fences, std::span<const Region> regions);
+  // Of next(): whether some of it may have been submitted already, and its place among as many as
+  // may be open, which no other open copy has.
+  bool next_is_begun() const { return head_begun_; }
+  std::uint64_t next_place() const { return (head_number() - 1) % most_open_; }
+
+  // Submits next(), behind `fences` where it touches the cache. `busy`: call again after a
+  // completion, with the same steps. Any other failure ends the copy: it is handed back by reap()
+  // once its steps so far have completed.
+  Status submit(std::span<const Point> fences, std::span<const CopyStep> steps);
 
   // Ends next() without submitting it (any further).
   void fail_next(Status status);
@@ -66,7 +64,7 @@ class Lane {
     }
   }
 
-  // Ends everything with `why`, for good: the queue is not heard from any more. Appends all that
+  // Ends everything with `why`, for good: the queues are not heard from any more. Appends all that
   // was open or waited.
   void give_up(const Status& why, std::vector<LandedCopy>& landed);
   bool given_up() const { return given_up_; }
@@ -74,7 +72,7 @@ class Lane {
   // Since when nothing has completed although something is open.
   std::optional<Nanos> stalled_since() const;
 
-  // Appends what landed. A failure here means that the queue can no longer say what did.
+  // Appends what landed. A failure here means that a queue can no longer say what did.
   Status reap(std::vector<LandedCopy>& landed);
 
   enum class State { waiting, open, landed, failed };
@@ -82,49 +80,59 @@ class Lane {
 
   bool ended(CopyNumber number) const { return number <= handed_back_ || dropped(number); }
 
-  // What completes when the (open) copy and everything before it has; empty where that already did.
+  // What completes when the (open) copy, and all before it, no longer touches the cache; empty
+  // where that already did. A load has landed then.
   std::optional<Point> point(CopyNumber number) const;
 
-  // The oldest open ticket: when it completes, reap() makes progress.
-  std::optional<Point> oldest_open() const;
+  // Appends the oldest open ticket of each queue: when one completes, reap() makes progress.
+  void add_oldest_open(std::vector<Point>& points) const;
 
   // Something ended that needs no completion to be handed back by reap().
-  bool has_ended() const { return open_.size() > begun() && open_.front().last <= completed_; }
+  bool has_ended() const { return open_.size() > begun() && is_over(open_.front()); }
 
  private:
+  static constexpr std::size_t kStations = 2;
+
   struct OpenCopy {
     LandedCopy outcome;
-    Ticket last = 0;  // everything up to here must have completed
+    std::size_t steps = 0;                 // submitted
+    std::array<Ticket, kStations> last{};  // everything up to here must have completed
+    Ticket cache = 0;                      // as in `last`, of what touches the cache
+    bool fenced = false;                   // a step that touches the cache was submitted
   };
 
-  Lane(std::unique_ptr<Queue> queue, Device& device, CopyMethod method, std::uint64_t chunk_bytes,
-       std::uint64_t bytes_in_flight);
-  bool room_for_another() const { return open_.size() < max_open_copies_; }
+  Lane(std::vector<Track> tracks, Device& device, std::uint64_t most_open);
   std::size_t begun() const { return head_begun_ ? 1 : 0; }
+  CopyNumber head_number() const { return pushed_ - waiting_.size() + 1; }
+  OpenCopy& open(CopyNumber number) { return open_[number - handed_back_ - 1]; }
+  const OpenCopy& open(CopyNumber number) const { return open_[number - handed_back_ - 1]; }
   bool dropped(CopyNumber number) const {
-    const CopyNumber before = pushed_ - waiting_.size();
-    return number > before && waiting_[number - before - 1].dropped;
+    return number >= head_number() && waiting_[number - head_number()].dropped;
   }
+  bool idle() const;
+  bool is_over(const OpenCopy& copy) const;
+  Result<Ticket> submit(const CopyStep& step, std::span<const Point> fences);
   void skip_dropped();
   void begin_head();
   void close_head(Status status);
-  void take_in(const Completion& completion);
+  void take_in(std::size_t station, const Completion& completion);
   void hand_back(std::vector<LandedCopy>& landed);  // all that have ended
   void hand_back(LandedCopy outcome, std::vector<LandedCopy>& landed);
 
-  std::unique_ptr<Queue> queue_;
+  std::vector<Track> tracks_;  // by Station
   Device* device_;
-  CopyMethod method_;
-  std::uint64_t max_regions_, max_open_copies_;
+  std::uint64_t most_open_;
   Ring<ChunkCopy> waiting_;
-  bool head_begun_ = false;  // waiting_'s head also is open_'s back: more parts to come
+  bool head_begun_ = false;  // waiting_'s head also is open_'s back: more steps to come
   Ring<OpenCopy> open_;      // begun, not handed back
   CopyNumber pushed_ = 0, handed_back_ = 0;
-  Ticket submitted_ = 0, completed_ = 0;
-  Nanos progress_{};  // when something completed, or was submitted to an idle queue
+  std::array<CopyNumber, kStations> completing_{};  // whose completion came last, by station
+  Nanos progress_{};  // when something completed, or was submitted to idle queues
   bool given_up_ = false;
-  std::vector<CopyNumber> failed_;  // ascending; those handed back with a failure
-  std::vector<Completion> completions_;
+  Point step_before_;                    // of the head's last step
+  std::vector<CopyNumber> failed_;       // ascending; those handed back with a failure
+  std::vector<Completion> completions_;  // scratch, kept for their memory
+  std::vector<Point> step_fences_;
 };
 
 }  // namespace kvroof

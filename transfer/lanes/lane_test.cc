@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "backends/conformance/null_device.h"
 #include "backends/faults/faulty_device.h"
 
@@ -17,8 +19,21 @@ struct LaneTest : testing::Test {
     device = std::make_unique<FaultyDevice>(make_null_device(), std::move(faults));
     cache = std::move(*device->allocate({.kind = MemoryKind::device, .bytes = 8 * kChunk}));
     host = std::move(*device->allocate({.kind = MemoryKind::pinned, .bytes = 8 * kChunk}));
-    lane.emplace(std::move(*Lane::create(*device, QueueKind::copy_out, Priority::normal,
-                                         CopyMethod::dma, kChunk, bytes_in_flight)));
+    const LaneConfig config{.kind = QueueKind::copy_out,
+                            .ops = true,
+                            .most_open = open_copies(kChunk, bytes_in_flight)};
+    lane.emplace(std::move(*Lane::create(*device, config)));
+  }
+
+  // Submits the lane's next copy as so many regions, in steps of at most `each`.
+  Status submit(std::uint32_t count, std::uint32_t each = 100) {
+    const std::vector<Region> all = regions(count);
+    std::vector<CopyStep> steps;
+    for (std::uint32_t at = 0; at < count; at += each) {
+      const auto part = std::span(all).subspan(at, std::min(each, count - at));
+      steps.push_back({.body = Regions{.list = part}});
+    }
+    return lane->submit({}, steps);
   }
 
   std::vector<Region> regions(std::uint32_t count) const {
@@ -48,9 +63,9 @@ TEST_F(LaneTest, CopiesComeBackInOrderWithWhatTheyWere) {
   open({});
   push(2);
   EXPECT_EQ(lane->next()->slot, 0u);
-  EXPECT_TRUE(lane->submit({}, regions(3)).ok());
+  EXPECT_TRUE(submit(3).ok());
   EXPECT_EQ(lane->next()->slot, 1u);
-  EXPECT_TRUE(lane->submit({}, regions(1)).ok());
+  EXPECT_TRUE(submit(1).ok());
   EXPECT_EQ(lane->next(), nullptr);
   const auto landed = reap();
   ASSERT_EQ(landed.size(), 2u);
@@ -64,7 +79,7 @@ TEST_F(LaneTest, CopiesComeBackInOrderWithWhatTheyWere) {
 TEST_F(LaneTest, BytesInFlightAreBounded) {
   open({}, 3 * kChunk + 1);
   push(5);
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(lane->submit({}, regions(1)).ok());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(submit(1).ok());
   EXPECT_EQ(lane->next(), nullptr);
   EXPECT_EQ(reap().size(), 3u);
   EXPECT_NE(lane->next(), nullptr);
@@ -73,18 +88,18 @@ TEST_F(LaneTest, BytesInFlightAreBounded) {
 TEST_F(LaneTest, TwoCopiesAreAlwaysAllowed) {
   open({}, 1);
   push(3);
-  for (int i = 0; i < 2; ++i) ASSERT_TRUE(lane->submit({}, regions(1)).ok());
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(submit(1).ok());
   EXPECT_EQ(lane->next(), nullptr);
 }
 
-TEST_F(LaneTest, ACopyAboveMaxRegionsLandsWhenAllItsPartsHave) {
-  open({.max_regions = 2, .max_open_tickets = 2});
+TEST_F(LaneTest, ACopyOfSeveralStepsLandsWhenAllOfThemHave) {
+  open({.max_open_tickets = 2});
   push(1);
-  EXPECT_EQ(lane->submit({}, regions(5)).code, Code::busy);  // parts 1 and 2 are open, 3 is not
+  EXPECT_EQ(submit(5, 2).code, Code::busy);  // steps 1 and 2 are open, 3 is not
   EXPECT_EQ(lane->state(1), Lane::State::waiting);
   EXPECT_TRUE(reap().empty());
   ASSERT_NE(lane->next(), nullptr);
-  EXPECT_TRUE(lane->submit({}, regions(5)).ok());
+  EXPECT_TRUE(submit(5, 2).ok());
   EXPECT_EQ(lane->state(1), Lane::State::open);
   EXPECT_EQ(lane->point(1)->ticket, 3u);
   const auto landed = reap();
@@ -93,11 +108,11 @@ TEST_F(LaneTest, ACopyAboveMaxRegionsLandsWhenAllItsPartsHave) {
   EXPECT_EQ(lane->state(1), Lane::State::landed);
 }
 
-TEST_F(LaneTest, OneFailedPartFailsTheCopyAndTheRestDoesNotRun) {
-  open({.fails = [](QueueKind, Ticket ticket) { return ticket == 2; }, .max_regions = 2});
+TEST_F(LaneTest, OneFailedStepFailsTheCopyAndTheRestDoesNotRun) {
+  open({.fails = [](QueueKind, Ticket ticket) { return ticket == 2; }});
   push(2);
-  ASSERT_TRUE(lane->submit({}, regions(6)).ok());
-  ASSERT_TRUE(lane->submit({}, regions(1)).ok());
+  ASSERT_TRUE(submit(6, 2).ok());
+  ASSERT_TRUE(submit(1).ok());
   const auto landed = reap();
   ASSERT_EQ(landed.size(), 2u);
   EXPECT_EQ(landed[0].status.code, Code::failed);
@@ -106,11 +121,11 @@ TEST_F(LaneTest, OneFailedPartFailsTheCopyAndTheRestDoesNotRun) {
   EXPECT_EQ(lane->state(2), Lane::State::landed);
 }
 
-// Whoever waits for a copy waits for its last part: that must not pass when an earlier one failed.
-TEST_F(LaneTest, WhatIsFencedOnACopyIsAbortedByAnyFailedPart) {
-  open({.fails = [](QueueKind, Ticket ticket) { return ticket == 1; }, .max_regions = 2});
+// Whoever waits for a copy waits for its last step: that must not pass when an earlier one failed.
+TEST_F(LaneTest, WhatIsFencedOnACopyIsAbortedByAnyFailedStep) {
+  open({.fails = [](QueueKind, Ticket ticket) { return ticket == 1; }});
   push(1);
-  ASSERT_TRUE(lane->submit({}, regions(6)).ok());
+  ASSERT_TRUE(submit(6, 2).ok());
   device->faults.fails = nullptr;
   auto queue = std::move(*device->open_queue(QueueKind::compute, Priority::normal));
   const Point copied = *lane->point(1);
@@ -123,20 +138,21 @@ TEST_F(LaneTest, WhatIsFencedOnACopyIsAbortedByAnyFailedPart) {
 TEST_F(LaneTest, BusyKeepsTheCopyWaiting) {
   open({.max_open_tickets = 1}, 8 * kChunk);
   push(2);
-  ASSERT_TRUE(lane->submit({}, regions(1)).ok());
-  EXPECT_EQ(lane->submit({}, regions(1)).code, Code::busy);
+  ASSERT_TRUE(submit(1).ok());
+  EXPECT_EQ(submit(1).code, Code::busy);
   EXPECT_EQ(lane->state(2), Lane::State::waiting);
   EXPECT_EQ(reap().size(), 1u);
-  EXPECT_TRUE(lane->submit({}, regions(1)).ok());
+  EXPECT_TRUE(submit(1).ok());
   EXPECT_EQ(reap().size(), 1u);
 }
 
 TEST_F(LaneTest, ACopyThatCannotBeSubmittedEndsInItsTurn) {
   open({});
   push(3);
-  ASSERT_TRUE(lane->submit({}, regions(1)).ok());
+  ASSERT_TRUE(submit(1).ok());
   const Region outside{{cache.get(), 8 * kChunk, 64}, {host.get(), 0, 64}};
-  EXPECT_EQ(lane->submit({}, std::span(&outside, 1)).code, Code::invalid);
+  const CopyStep step{.body = Regions{.list = {&outside, 1}}};
+  EXPECT_EQ(lane->submit({}, {&step, 1}).code, Code::invalid);
   EXPECT_EQ(lane->state(2), Lane::State::failed);
   const auto landed = reap();
   ASSERT_EQ(landed.size(), 2u);
@@ -150,12 +166,111 @@ TEST_F(LaneTest, AFailureWithoutATicketIsHandedBack) {
   push(1);
   lane->fail_next({Code::aborted, "No."});
   EXPECT_TRUE(lane->has_ended());
-  EXPECT_FALSE(lane->oldest_open());
+  std::vector<Point> points;
+  lane->add_oldest_open(points);
+  EXPECT_TRUE(points.empty());
   EXPECT_FALSE(lane->point(1));
   const auto landed = reap();
   ASSERT_EQ(landed.size(), 1u);
   EXPECT_EQ(landed[0].status.code, Code::aborted);
   EXPECT_FALSE(lane->has_ended());
+}
+
+// A staged offload: what follows a gather that failed is aborted, and the copy says why.
+struct StagedLaneTest : LaneTest {
+  Status submit_staged() {
+    const auto part = regions(1);
+    const Region& region = part[0];
+    const Gather gather{region.source, {host.get(), 0, 4}, {cache.get(), kChunk, 64}, 1, 64};
+    const std::vector<CopyStep> steps = {
+        {.station = Station::ops, .body = Op(gather)},
+        {.touches_cache = false, .body = Regions{.list = part}},
+    };
+    return lane->submit({}, steps);
+  }
+
+  void push_staged(std::uint32_t copies) {
+    for (std::uint32_t i = 0; i < copies; ++i) lane->push({.chunk = i, .path = CopyPath::staged});
+  }
+};
+
+TEST_F(StagedLaneTest, TheCacheIsLetGoByTheGatherAndTheCopyLandsLater) {
+  open({.max_open_tickets = 1});
+  push_staged(2);
+  ASSERT_TRUE(submit_staged().ok());
+  ASSERT_TRUE(lane->point(1));
+  EXPECT_NE(lane->point(1)->queue->kind(), QueueKind::copy_out);
+  std::vector<Point> points;
+  lane->add_oldest_open(points);
+  EXPECT_EQ(points.size(), 2u);
+  const auto landed = reap();
+  ASSERT_EQ(landed.size(), 1u);
+  EXPECT_TRUE(landed[0].status.ok());
+  EXPECT_EQ(landed[0].regions, 1u);
+  EXPECT_FALSE(lane->point(1));
+}
+
+TEST_F(StagedLaneTest, AFailedGatherFailsTheCopyAndSaysWhy) {
+  open({.fails_op = [failed = false](const Op&) mutable { return !std::exchange(failed, true); }});
+  push_staged(2);
+  ASSERT_TRUE(submit_staged().ok());
+  ASSERT_TRUE(submit_staged().ok());
+  const auto landed = reap();
+  ASSERT_EQ(landed.size(), 2u);
+  EXPECT_EQ(landed[0].status.code, Code::failed);
+  EXPECT_TRUE(landed[1].status.ok());
+}
+
+// The copy queue is reaped first: then neither copy has ended, and each outcome must find its own.
+TEST_F(StagedLaneTest, TheOutcomeOfALaterCopyIsNotAnEarliersOne) {
+  open({.fails_op = [first = true](const Op&) mutable { return !std::exchange(first, false); }});
+  push_staged(2);
+  ASSERT_TRUE(submit_staged().ok());
+  ASSERT_TRUE(submit_staged().ok());
+  const auto landed = reap();
+  ASSERT_EQ(landed.size(), 2u);
+  EXPECT_TRUE(landed[0].status.ok());
+  EXPECT_EQ(landed[1].status.code, Code::failed);
+}
+
+TEST_F(StagedLaneTest, BusyBetweenTheStepsGoesOnWhereItStopped) {
+  open({.max_open_tickets = 1}, 8 * kChunk);
+  push(1);
+  push_staged(1);
+  ASSERT_TRUE(submit(1).ok());
+  ASSERT_EQ(lane->next(), nullptr);  // it touches the cache at another station than the first
+  EXPECT_EQ(reap().size(), 1u);
+  EXPECT_FALSE(lane->next_is_begun());
+  ASSERT_TRUE(submit_staged().ok());
+  push_staged(1);
+  EXPECT_EQ(submit_staged().code, Code::busy);  // the gather already
+  EXPECT_TRUE(lane->next_is_begun());
+  EXPECT_EQ(reap().size(), 1u);
+  EXPECT_TRUE(submit_staged().ok());
+  EXPECT_EQ(reap().size(), 1u);
+}
+
+TEST_F(StagedLaneTest, PlacesGoRoundAmongTheOpenCopies) {
+  open({}, 3 * kChunk);
+  push_staged(5);
+  for (std::uint64_t place : {0, 1, 2}) {
+    EXPECT_EQ(lane->next_place(), place);
+    ASSERT_TRUE(submit_staged().ok());
+  }
+  EXPECT_EQ(lane->next(), nullptr);
+  EXPECT_EQ(reap().size(), 3u);
+  EXPECT_EQ(lane->next_place(), 0u);
+}
+
+// A copy of blocks that an open one still reads may fail before it has a ticket. Whoever waits for
+// the last copy of a block must wait for both.
+TEST_F(LaneTest, ACopyThatNeverRanStandsForThoseBeforeIt) {
+  open({});
+  push(2);
+  ASSERT_TRUE(submit(1).ok());
+  lane->fail_next({Code::aborted, "No."});
+  ASSERT_TRUE(lane->point(2));
+  EXPECT_EQ(lane->point(2)->ticket, lane->point(1)->ticket);
 }
 
 // More copies than the ring starts with, over and over: numbers and copies stay together.
@@ -164,7 +279,7 @@ TEST_F(LaneTest, LongBacklogsKeepTheirOrder) {
   push(100);
   std::uint32_t expected = 0;
   while (expected < 100) {
-    while (lane->next() != nullptr) ASSERT_TRUE(lane->submit({}, regions(1)).ok());
+    while (lane->next() != nullptr) ASSERT_TRUE(submit(1).ok());
     for (const LandedCopy& landed : reap()) {
       EXPECT_EQ(landed.copy.chunk, expected);
       EXPECT_EQ(landed.number, ++expected);

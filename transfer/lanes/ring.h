@@ -19,6 +19,7 @@ class Ring {
   T& front() { return (*this)[0]; }
   const T& front() const { return (*this)[0]; }
   T& back() { return (*this)[size_ - 1]; }
+  const T& back() const { return (*this)[size_ - 1]; }
 
   void push(T item) {
     if (size_ == items_.size()) grow();

@@ -53,6 +53,7 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                 .eviction = config.eviction,
                                 .store = config.store,
                                 .copy_timeout = config.copy_timeout,
+                                .copy = config.copy,
                                 .check_tokens = config.check_tokens}));
 }
 

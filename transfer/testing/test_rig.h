@@ -13,6 +13,9 @@ namespace kvroof {
 
 using Blocks = std::vector<BlockId>;
 
+// How rigs copy that don't say: test_staged_rig.cc, linked into a program, makes them stage.
+inline CopyPath rig_path = CopyPath::dma;
+
 struct RigConfig {
   Layout layout = Layout::block_first;
   std::uint32_t tier_chunks = 8;
@@ -20,6 +23,7 @@ struct RigConfig {
   Nanos copy_timeout{};
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
+  CopyChoice copy = rig_path;
   bool check_tokens = false;
 };
 

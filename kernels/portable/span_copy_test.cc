@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/portable/span_copy.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace kvroof {
+namespace {
+
+std::vector<std::byte> numbered(std::uint64_t bytes) {
+  std::vector<std::byte> out(bytes);
+  for (std::uint64_t i = 0; i < bytes; ++i) out[i] = static_cast<std::byte>(i * 7 + (i >> 8) + 1);
+  return out;
+}
+
+// Lengths around and far above what one core takes, none a multiple of anything, in reverse order.
+TEST(SpanCopy, EveryByteArrivesAndNothingBesideIt) {
+  for (const std::uint64_t scale : {std::uint64_t{1}, std::uint64_t{40}}) {
+    const std::vector<std::uint64_t> lengths = {70001 * scale, 1, 0, 4097, 90003 * scale};
+    const std::vector<std::byte> source = numbered(160001 * scale + 5000);
+    std::vector<std::byte> out(source.size() + 5 * 16, std::byte{0xee});
+    std::vector<std::byte> expected = out;
+    std::vector<SpanCopy> spans;
+    std::uint64_t from = 0, to = out.size();
+    for (const std::uint64_t length : lengths) {
+      to -= length + 16;
+      spans.push_back({out.data() + to, source.data() + from, length});
+      for (std::uint64_t i = 0; i < length; ++i) expected[to + i] = source[from + i];
+      from += length;
+    }
+    copy_spans(spans);
+    EXPECT_EQ(out, expected) << scale;
+  }
+}
+
+}  // namespace
+}  // namespace kvroof

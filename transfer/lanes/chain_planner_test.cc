@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transfer/lanes/chain_planner.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/conformance/null_device.h"
+#include "backends/faults/faulty_device.h"
+
+namespace kvroof {
+namespace {
+
+constexpr std::uint32_t kBlocksPerChunk = 3;
+constexpr std::uint64_t kPlaces = 2;
+
+// Two layers of one KV head of 4 f32 and 2 tokens a block: planes of 32 bytes, blocks of 128.
+KvLayout tiny(Layout layout) {
+  return {.layout = layout,
+          .dtype = DType::f32,
+          .layers = 2,
+          .kv_heads = 1,
+          .head_dim = 4,
+          .block_tokens = 2,
+          .blocks = 8};
+}
+
+// On the null device pinned memory is memory of this process.
+struct ChainPlannerTest : testing::Test {
+  ChainPlanner planner(Direction direction, Layout layout, std::uint64_t max_regions = 0) {
+    auto staging =
+        Staging::create(*device, tiny(layout), kBlocksPerChunk, kPlaces, /*backed=*/true);
+    return {direction, tiny(layout), *cache, max_regions, std::move(*staging)};
+  }
+
+  std::span<const CopyStep> plan(ChainPlanner& planner, CopyPath path,
+                                 std::vector<BlockId> blocks) {
+    lane.push({.path = path});
+    return planner.plan(lane, *lane.next(), blocks, {tier.get(), 1000, 512});
+  }
+
+  static std::vector<std::int32_t> rows(const Span& index) {
+    std::vector<std::int32_t> rows(index.bytes / sizeof(std::int32_t));
+    std::memcpy(rows.data(), index.buffer->host().data() + index.offset, index.bytes);
+    return rows;
+  }
+
+  std::unique_ptr<Device> device = make_null_device();
+  std::unique_ptr<Buffer> cache =
+      std::move(*device->allocate({.kind = MemoryKind::device, .bytes = 4096}));
+  std::unique_ptr<Buffer> tier =
+      std::move(*device->allocate({.kind = MemoryKind::pinned, .bytes = 4096}));
+  Lane lane = std::move(*Lane::create(*device, {.ops = true, .most_open = kPlaces}));
+};
+
+const Regions& regions(const CopyStep& step) { return std::get<Regions>(step.body); }
+template <class Body>
+const Body& op(const CopyStep& step) {
+  return std::get<Body>(std::get<Op>(step.body));
+}
+
+TEST_F(ChainPlannerTest, PlainPathsAreRegionsInPartsOfAtMostAsManyAsTheDeviceTakes) {
+  auto out = planner(Direction::offload, Layout::layer_first, 3);
+  const auto steps = plan(out, CopyPath::batch, {5, 1});  // four regions each
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(regions(steps[0]).list.size(), 3u);
+  EXPECT_EQ(regions(steps[2]).list.size(), 2u);
+  for (const CopyStep& step : steps) {
+    EXPECT_EQ(regions(step).method, CopyMethod::batch);
+    EXPECT_EQ(step.station, Station::copies);
+    EXPECT_TRUE(step.touches_cache);
+  }
+}
+
+TEST_F(ChainPlannerTest, AStagedOffloadGathersAndIsOneRegion) {
+  auto out = planner(Direction::offload, Layout::block_first);
+  const auto steps = plan(out, CopyPath::staged, {5, 1, 3});
+  ASSERT_EQ(steps.size(), 2u);
+  const auto& gather = op<Gather>(steps[0]);
+  EXPECT_TRUE(steps[0].touches_cache && !steps[1].touches_cache);
+  EXPECT_EQ(gather.source.buffer, cache.get());
+  EXPECT_EQ(gather.row_bytes, 128u);
+  EXPECT_EQ(rows(gather.index), (std::vector<std::int32_t>{5, 1, 3}));
+  ASSERT_EQ(regions(steps[1]).list.size(), 1u);
+  const Region& region = regions(steps[1]).list[0];
+  EXPECT_EQ(region.source.buffer, gather.out.buffer);
+  EXPECT_EQ(region.source.offset, gather.out.offset);
+  EXPECT_EQ(region.destination.offset, 1000u);
+  EXPECT_EQ(region.source.bytes, 3 * 128u);
+  EXPECT_EQ(region.destination.bytes, 3 * 128u);
+}
+
+// In the cache a layer's K or V of all 8 blocks follow one another, four such arrays in all.
+TEST_F(ChainPlannerTest, AStagedLoadIsOneRegionAndScattersPlaneByPlane) {
+  auto in = planner(Direction::load, Layout::layer_first);
+  const auto steps = plan(in, CopyPath::staged, {5, 1});
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_TRUE(!steps[0].touches_cache && steps[1].touches_cache);
+  EXPECT_EQ(regions(steps[0]).list.size(), 1u);
+  const auto& scatter = op<Scatter>(steps[1]);
+  EXPECT_EQ(scatter.row_bytes, 32u);
+  EXPECT_EQ(rows(scatter.index), (std::vector<std::int32_t>{5, 13, 21, 29, 1, 9, 17, 25}));
+  EXPECT_EQ(scatter.source.offset, regions(steps[0]).list[0].destination.offset);
+  EXPECT_EQ(scatter.out.buffer, cache.get());
+}
+
+TEST_F(ChainPlannerTest, CopiesThatAreOpenAtOnceHaveDifferentPlaces) {
+  auto in = planner(Direction::load, Layout::block_first);
+  std::vector<std::uint64_t> offsets;
+  std::vector<Span> indices;
+  for (const BlockId block : {4u, 6u}) {
+    const auto steps = plan(in, CopyPath::staged, {block});
+    offsets.push_back(op<Scatter>(steps[1]).source.offset);
+    indices.push_back(op<Scatter>(steps[1]).index);
+    ASSERT_TRUE(lane.submit({}, steps).ok());
+  }
+  EXPECT_EQ(offsets, (std::vector<std::uint64_t>{0, kBlocksPerChunk * 128}));
+  EXPECT_EQ(rows(indices[0]), (std::vector<std::int32_t>{4}));
+  EXPECT_EQ(rows(indices[1]), (std::vector<std::int32_t>{6}));
+}
+
+// Its op may be reading them.
+TEST_F(ChainPlannerTest, TheRowsOfACopyThatIsBegunAreNotWrittenAgain) {
+  auto in = planner(Direction::load, Layout::block_first);
+  const auto steps = plan(in, CopyPath::staged, {5});
+  const Span index = op<Scatter>(steps[1]).index;
+  FaultyDevice busy(make_null_device(), {.max_open_tickets = 1});
+  lane = std::move(*Lane::create(busy, {.ops = true, .most_open = kPlaces}));
+  for (int i = 0; i < 2; ++i) lane.push({.path = CopyPath::staged});
+  ASSERT_TRUE(lane.submit({}, steps).ok());
+  ASSERT_EQ(lane.submit({}, steps).code, Code::busy);
+  const auto all = index.buffer->host();
+  std::memset(all.data(), 0x7f, all.size());
+  in.plan(lane, *lane.next(), std::vector<BlockId>{6}, {tier.get(), 1000, 512});
+  EXPECT_EQ(std::count(all.begin(), all.end(), std::byte{0x7f}),
+            static_cast<std::ptrdiff_t>(all.size()));
+}
+
+TEST_F(ChainPlannerTest, MoreRowsThanAnIndexCanNameAreRefused) {
+  KvLayout kv = tiny(Layout::layer_first);
+  kv.blocks = 1u << 30;  // times four regions
+  EXPECT_EQ(Staging::create(*device, kv, 1, 1, true).status().code, Code::invalid);
+}
+
+}  // namespace
+}  // namespace kvroof
