@@ -172,6 +172,7 @@ class Engine {
   virtual const EngineCounters& counters() const = 0;
   virtual const HostTierFacts& tier() const = 0;  // as obtained, not as asked for
   virtual const DiskTier* disk() const = 0;       // null: there is none
+  virtual HostTierUse tier_use() const = 0;       // goes through all slots
 };
 
 }  // namespace kvroof

@@ -51,6 +51,7 @@ class EngineImpl final : public Engine {
   const HostTierFacts& tier() const override { return tier_.facts(); }
   const DiskTier* disk() const override { return disk_ ? &disk_->disk() : nullptr; }
   Status open_disk(const EngineConfig& config);  // before anything else
+  HostTierUse tier_use() const override { return tier_.use(); }
 
  private:
   // Taking in requests.

@@ -198,6 +198,21 @@ Span HostTier::span(SlotId slot) const {
           facts_.chunk_bytes};
 }
 
+HostTierUse HostTier::use() const {
+  HostTierUse use;
+  for (SlotId slot = free_; slot != kNoSlot; slot = slots_[slot].next_free) ++use.free;
+  for (SlotId id = 0; id < facts_.chunks; ++id) {
+    const Slot& slot = slots_[id];
+    if (slot.state == SlotState::free) continue;
+    use.reserved += slot.state == SlotState::reserved;
+    use.visible += slot.state == SlotState::visible;
+    use.dropped += slot.state == SlotState::dropped;
+    const bool in_use = slot.references > (slot.is_protected ? 1u : 0u);
+    use.referenced += slot.state != SlotState::reserved && in_use;
+  }
+  return use;
+}
+
 void HostTier::make_free(SlotId slot) {
   slots_[slot] = Slot();
   slots_[slot].next_free = free_;

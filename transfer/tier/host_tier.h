@@ -34,6 +34,13 @@ struct HostTierFacts {
   bool backed = true;  // false: no contents exist
 };
 
+// Where the slots are: for checks that nothing leaks. Those that are lost for good count as
+// reserved.
+struct HostTierUse {
+  std::uint32_t free = 0, reserved = 0, visible = 0, dropped = 0;
+  std::uint32_t referenced = 0;  // of visible and dropped ones; protection apart
+};
+
 // A slot is free, reserved (being written, invisible) or visible. References pin it: only a visible
 // slot without references is ever evicted.
 class HostTier {
@@ -44,6 +51,7 @@ class HostTier {
 
   const HostTierFacts& facts() const { return facts_; }
   std::uint64_t evictions() const { return evictions_; }
+  HostTierUse use() const;  // goes through all slots
 
   // The key's slot, reserved or visible; kNoSlot where it has none.
   SlotId find(const ChunkKey& key) const { return slots_.find(key); }

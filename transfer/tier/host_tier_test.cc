@@ -42,6 +42,24 @@ TEST_F(HostTierTest, AReservedChunkIsInvisibleUntilCommitted) {
   EXPECT_TRUE(tier.visible(slot));
 }
 
+TEST_F(HostTierTest, UseAccountsForEverySlot) {
+  HostTier tier = make(6);
+  const SlotId kept = put(tier, 1), dropped = put(tier, 2), held = put(tier, 3);
+  put(tier, 4);
+  tier.reserve(key(5));
+  tier.acquire(held);
+  tier.acquire(dropped);
+  tier.drop(dropped);
+  EXPECT_TRUE(tier.protect(key(1), true).ok());
+  const HostTierUse use = tier.use();
+  EXPECT_EQ(use.free, 1u);
+  EXPECT_EQ(use.reserved, 1u);
+  EXPECT_EQ(use.visible, 3u);
+  EXPECT_EQ(use.dropped, 1u);
+  EXPECT_EQ(use.referenced, 2u);
+  EXPECT_TRUE(tier.is_protected(kept));
+}
+
 TEST_F(HostTierTest, AnAbandonedChunkIsGoneAndItsSlotFree) {
   HostTier tier = make(1);
   tier.abandon(tier.reserve(key(1)));
