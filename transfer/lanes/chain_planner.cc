@@ -17,8 +17,8 @@ ChainPlanner::ChainPlanner(Direction direction, const KvLayout& kv, Buffer& cach
       staging_(std::move(staging)) {}
 
 // An op of a copy that is begun may be reading the rows already.
-std::span<const Step> ChainPlanner::plan(const Lane& lane, const ChunkCopy& copy,
-                                         std::span<const BlockId> blocks, Span chunk) {
+std::span<const CopyStep> ChainPlanner::plan(const Lane& lane, const ChunkCopy& copy,
+                                             std::span<const BlockId> blocks, Span chunk) {
   steps_.clear();
   if (copy.path != CopyPath::staged) {
     plan_plain(static_cast<CopyMethod>(copy.path), blocks, chunk);
@@ -53,8 +53,8 @@ void ChainPlanner::plan_staged(std::uint64_t place, std::size_t blocks, Span chu
   regions_.push_back(offload ? Region{staged, chunk} : Region{chunk, staged});
   const Op moved = offload ? Op(staging_->gather(*cache_, place, blocks))
                            : Op(staging_->scatter(*cache_, place, blocks));
-  const Step by_op{.station = Station::ops, .body = moved};
-  const Step by_copy{.touches_cache = false, .body = Regions{.list = regions_}};
+  const CopyStep by_op{.station = Station::ops, .body = moved};
+  const CopyStep by_copy{.touches_cache = false, .body = Regions{.list = regions_}};
   steps_.push_back(offload ? by_op : by_copy);
   steps_.push_back(offload ? by_copy : by_op);
 }

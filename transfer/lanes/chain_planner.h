@@ -21,8 +21,8 @@ class ChainPlanner {
 
   // Of the lane's next copy, between `blocks` and `chunk` (their bytes in the host tier). The steps
   // hold until the next call; until the copy is submitted whole, each call gives the same ones.
-  std::span<const Step> plan(const Lane& lane, const ChunkCopy& copy,
-                             std::span<const BlockId> blocks, Span chunk);
+  std::span<const CopyStep> plan(const Lane& lane, const ChunkCopy& copy,
+                                 std::span<const BlockId> blocks, Span chunk);
 
  private:
   void plan_plain(CopyMethod method, std::span<const BlockId> blocks, Span chunk);
@@ -34,7 +34,7 @@ class ChainPlanner {
   std::uint64_t max_regions_;
   std::optional<Staging> staging_;
   std::vector<Region> regions_;  // what steps_ point to
-  std::vector<Step> steps_;
+  std::vector<CopyStep> steps_;
 };
 
 }  // namespace kvroof

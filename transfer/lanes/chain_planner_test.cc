@@ -34,7 +34,8 @@ struct ChainPlannerTest : testing::Test {
     return {direction, tiny(layout), *cache, max_regions, std::move(*staging)};
   }
 
-  std::span<const Step> plan(ChainPlanner& planner, CopyPath path, std::vector<BlockId> blocks) {
+  std::span<const CopyStep> plan(ChainPlanner& planner, CopyPath path,
+                                 std::vector<BlockId> blocks) {
     lane.push({.path = path});
     return planner.plan(lane, *lane.next(), blocks, {tier.get(), 1000, 512});
   }
@@ -53,9 +54,9 @@ struct ChainPlannerTest : testing::Test {
   Lane lane = std::move(*Lane::create(*device, {.ops = true, .most_open = kPlaces}));
 };
 
-const Regions& regions(const Step& step) { return std::get<Regions>(step.body); }
+const Regions& regions(const CopyStep& step) { return std::get<Regions>(step.body); }
 template <class Body>
-const Body& op(const Step& step) {
+const Body& op(const CopyStep& step) {
   return std::get<Body>(std::get<Op>(step.body));
 }
 
@@ -65,7 +66,7 @@ TEST_F(ChainPlannerTest, PlainPathsAreRegionsInPartsOfAtMostAsManyAsTheDeviceTak
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_EQ(regions(steps[0]).list.size(), 3u);
   EXPECT_EQ(regions(steps[2]).list.size(), 2u);
-  for (const Step& step : steps) {
+  for (const CopyStep& step : steps) {
     EXPECT_EQ(regions(step).method, CopyMethod::batch);
     EXPECT_EQ(step.station, Station::copies);
     EXPECT_TRUE(step.touches_cache);

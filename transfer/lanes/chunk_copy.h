@@ -39,7 +39,7 @@ struct ChunkCopy {
 enum class Station : std::uint8_t { copies, ops };
 
 // A step is one ticket of a copy, and waits for the step before it.
-struct Step {
+struct CopyStep {
   Station station = Station::copies;
   bool touches_cache = true;  // the first such step waits for the copy's fences
   decltype(Work::body) body;

@@ -12,7 +12,7 @@ constexpr std::uint64_t kMinOpenCopies = 2;
 
 std::size_t index(Station station) { return static_cast<std::size_t>(station); }
 
-std::uint64_t regions_of(const Step& step) {
+std::uint64_t regions_of(const CopyStep& step) {
   const auto* regions = std::get_if<Regions>(&step.body);
   return regions == nullptr ? 0 : regions->list.size();
 }
@@ -55,11 +55,11 @@ const ChunkCopy* Lane::next() {
   return may ? &head : nullptr;
 }
 
-Status Lane::submit(std::span<const Point> fences, std::span<const Step> steps) {
+Status Lane::submit(std::span<const Point> fences, std::span<const CopyStep> steps) {
   begin_head();
   OpenCopy& head = open_.back();
   while (head.steps < steps.size()) {
-    const Step& step = steps[head.steps];
+    const CopyStep& step = steps[head.steps];
     const bool was_idle = idle();
     const Result<Ticket> ticket = submit(step, fences);
     if (ticket.code() == Code::busy) return ticket.status();
@@ -82,7 +82,7 @@ Status Lane::submit(std::span<const Point> fences, std::span<const Step> steps) 
 }
 
 // The fences hold for the first step that touches the cache, and through it for those behind it.
-Result<Ticket> Lane::submit(const Step& step, std::span<const Point> fences) {
+Result<Ticket> Lane::submit(const CopyStep& step, std::span<const Point> fences) {
   Track& track = tracks_[index(step.station)];
   const OpenCopy& head = open_.back();
   const bool first = head.steps == 0, fenced = step.touches_cache && !head.fenced;

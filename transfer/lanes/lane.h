@@ -47,7 +47,7 @@ class Lane {
   // Submits next(), behind `fences` where it touches the cache. `busy`: call again after a
   // completion, with the same steps. Any other failure ends the copy: it is handed back by reap()
   // once its steps so far have completed.
-  Status submit(std::span<const Point> fences, std::span<const Step> steps);
+  Status submit(std::span<const Point> fences, std::span<const CopyStep> steps);
 
   // Ends next() without submitting it (any further).
   void fail_next(Status status);
@@ -111,7 +111,7 @@ class Lane {
   }
   bool idle() const;
   bool is_over(const OpenCopy& copy) const;
-  Result<Ticket> submit(const Step& step, std::span<const Point> fences);
+  Result<Ticket> submit(const CopyStep& step, std::span<const Point> fences);
   void skip_dropped();
   void begin_head();
   void close_head(Status status);

@@ -28,7 +28,7 @@ struct LaneTest : testing::Test {
   // Submits the lane's next copy as so many regions, in steps of at most `each`.
   Status submit(std::uint32_t count, std::uint32_t each = 100) {
     const std::vector<Region> all = regions(count);
-    std::vector<Step> steps;
+    std::vector<CopyStep> steps;
     for (std::uint32_t at = 0; at < count; at += each) {
       const auto part = std::span(all).subspan(at, std::min(each, count - at));
       steps.push_back({.body = Regions{.list = part}});
@@ -151,7 +151,7 @@ TEST_F(LaneTest, ACopyThatCannotBeSubmittedEndsInItsTurn) {
   push(3);
   ASSERT_TRUE(submit(1).ok());
   const Region outside{{cache.get(), 8 * kChunk, 64}, {host.get(), 0, 64}};
-  const Step step{.body = Regions{.list = {&outside, 1}}};
+  const CopyStep step{.body = Regions{.list = {&outside, 1}}};
   EXPECT_EQ(lane->submit({}, {&step, 1}).code, Code::invalid);
   EXPECT_EQ(lane->state(2), Lane::State::failed);
   const auto landed = reap();
@@ -182,7 +182,7 @@ struct StagedLaneTest : LaneTest {
     const auto part = regions(1);
     const Region& region = part[0];
     const Gather gather{region.source, {host.get(), 0, 4}, {cache.get(), kChunk, 64}, 1, 64};
-    const std::vector<Step> steps = {
+    const std::vector<CopyStep> steps = {
         {.station = Station::ops, .body = Op(gather)},
         {.touches_cache = false, .body = Regions{.list = part}},
     };
