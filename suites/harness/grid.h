@@ -15,21 +15,17 @@
 #include "suites/harness/json.h"
 #include "suites/harness/serving_cost.h"
 #include "transfer/eviction/policy.h"
+#include "transfer/lanes/chunk_copy.h"
 #include "transfer/tier/store_policy.h"
 
 namespace kvroof {
 
 enum class PlanKind : std::uint8_t { recompute, copy, hybrid };
-enum class CopyKind : std::uint8_t { dma, batch, kernel, staged };
 enum class PipelineKind : std::uint8_t { request, layer };
 
 constexpr std::string_view name(PlanKind plan) {
   constexpr std::string_view kNames[] = {"recompute", "copy", "hybrid"};
   return kNames[static_cast<std::size_t>(plan)];
-}
-constexpr std::string_view name(CopyKind copy) {
-  constexpr std::string_view kNames[] = {"dma", "batch", "kernel", "staged"};
-  return kNames[static_cast<std::size_t>(copy)];
 }
 constexpr std::string_view name(PipelineKind pipeline) {
   return pipeline == PipelineKind::request ? "request" : "layer";
@@ -48,7 +44,7 @@ struct GridPoint {
   DType kv_dtype = DType::bf16;
   std::uint32_t block_tokens = 16, blocks_per_chunk = 16;
   Layout layout = Layout::block_first;
-  CopyKind copy = CopyKind::dma;
+  CopyPath copy = CopyPath::dma;
   PipelineKind pipeline = PipelineKind::request;
   std::string link = "native";
   TierSize host_tier{};
@@ -68,7 +64,7 @@ struct Grid {
   std::vector<DType> kv_dtype = {DType::bf16};
   std::vector<std::uint32_t> block_tokens = {16}, blocks_per_chunk = {16};
   std::vector<Layout> layout = {Layout::block_first};
-  std::vector<CopyKind> copy = {CopyKind::dma};
+  std::vector<CopyPath> copy = {CopyPath::dma};
   std::vector<PlanKind> plan = {PlanKind::recompute, PlanKind::copy};
   std::vector<PipelineKind> pipeline = {PipelineKind::request};
   std::vector<std::string> link = {"native"};

@@ -163,8 +163,8 @@ constexpr std::array kAxes = {
         "layout", "layout", "of a block: block_first, layer_first [block_first]",
         set_names<&Grid::layout, Layout::block_first, Layout::layer_first>),
     axis<&Grid::copy, &GridPoint::copy>(
-        "copy", "copy", "dma; batch, kernel, staged are skipped [dma]",
-        set_names<&Grid::copy, CopyKind::dma, CopyKind::batch, CopyKind::kernel, CopyKind::staged>),
+        "copy", "copy", "dma, batch, kernel, staged: gathered on the device [dma]",
+        set_names<&Grid::copy, CopyPath::dma, CopyPath::batch, CopyPath::kernel, CopyPath::staged>),
     axis<&Grid::pipeline, &GridPoint::pipeline>(
         "pipeline", "pipeline", "request; layer is skipped [request]",
         set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),

@@ -12,12 +12,6 @@ struct Row {
 };
 
 constexpr std::array kRows = {
-    Row{[](const GridPoint& point) { return point.copy == CopyKind::batch; },
-        "this build submits one copy a region: use --copy dma instead of batch"},
-    Row{[](const GridPoint& point) { return point.copy == CopyKind::kernel; },
-        "this build has no copy kernels: use --copy dma instead of kernel"},
-    Row{[](const GridPoint& point) { return point.copy == CopyKind::staged; },
-        "this build does not gather on the device: use --copy dma instead of staged"},
     Row{[](const GridPoint& point) { return point.kv_dtype == DType::int8; },
         "this build has no int8 KV, whose scales nothing keeps: use --kv-dtype bf16 or fp8"},
     Row{[](const GridPoint& point) { return point.pipeline == PipelineKind::layer; },

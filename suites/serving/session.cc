@@ -47,16 +47,22 @@ std::uint64_t tier_bytes(const SessionSpec& spec, const KvLayout& kv) {
          kv.block_bytes();
 }
 
-Status open_engine(Session& s, std::size_t group) {
+EngineConfig engine_config(const SessionSpec& spec, const KvLayout& kv) {
   EngineConfig config;
-  config.kv = s.kv[group];
-  config.blocks_per_chunk = s.spec.blocks_per_chunk;
-  config.host_tier_bytes = tier_bytes(s.spec, s.kv[group]);
-  config.eviction = s.spec.eviction;
-  config.store = s.spec.store;
-  config.backed = s.spec.backed;
+  config.kv = kv;
+  config.blocks_per_chunk = spec.blocks_per_chunk;
+  config.host_tier_bytes = tier_bytes(spec, kv);
+  config.eviction = spec.eviction;
+  config.store = spec.store;
+  config.copy = spec.copy;
+  config.backed = spec.backed;
+  return config;
+}
+
+Status open_engine(Session& s, std::size_t group) {
   s.engines.emplace_back();
-  return keep(Engine::create(s.device, *s.caches[group], config), s.engines.back());
+  return keep(Engine::create(s.device, *s.caches[group], engine_config(s.spec, s.kv[group])),
+              s.engines.back());
 }
 
 Status set_up(Session& s) {
@@ -139,14 +145,15 @@ CompatibilityRecord session_record(const Session& s, std::size_t group) {
 
 Status fits(const DeviceInfo& info, const ModelShape& shape, const SessionSpec& spec,
             std::uint64_t request_bytes) {
-  std::uint64_t kv_bytes = 0, tier = 0;
+  std::uint64_t kv_bytes = 0, tier = 0, passed = 0;
   for (const KvLayout& kv : session_layouts(shape, spec)) {
     kv_bytes += kv.cache_bytes();
+    passed += engine_device_bytes(engine_config(spec, kv));
     tier += tier_bytes(spec, kv);
   }
   const std::uint64_t fixed = prefill_weight_bytes(shape, spec.dtype) +
                               prefill_activation_bytes(shape, spec.dtype, spec.step_tokens) +
-                              request_bytes;
+                              request_bytes + passed;
   const auto usable = static_cast<std::uint64_t>(0.9 * static_cast<double>(info.memory_bytes));
   const auto gb = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e9; };
   if (fixed + kv_bytes > usable) {

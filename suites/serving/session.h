@@ -26,6 +26,7 @@ struct SessionSpec {
   bool host_tier_bounded = false;     // by whoever asked for the run: it may be too small
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
+  CopyPath copy = CopyPath::dma;
   std::uint32_t step_tokens = 8192;
   std::uint64_t seed = 1;
   bool backed = true;  // contents of KV exist; false only on a simulator with data off

@@ -38,7 +38,7 @@ Basis basis_for(const DeviceInfo& info, const ModelShape& shape) {
 bool share_a_cache(const GridPoint& a, const GridPoint& b) {
   return a.kv_dtype == b.kv_dtype && a.layout == b.layout && a.block_tokens == b.block_tokens &&
          a.blocks_per_chunk == b.blocks_per_chunk && a.host_tier == b.host_tier &&
-         a.eviction == b.eviction && a.store == b.store;
+         a.eviction == b.eviction && a.store == b.store && a.copy == b.copy;
 }
 
 // Of a tier that is bounded, the layers without a window get what the others leave.
@@ -46,6 +46,11 @@ void bound_tier(const GridPoint& p, const ModelShape& shape, SessionSpec& spec) 
   if (!spec.host_tier_bounded) return;
   const std::uint64_t windows = window_tier_bytes(shape, spec);
   spec.host_tier_bytes = p.host_tier.bytes - std::min(p.host_tier.bytes, windows);
+}
+
+// Why the device does not copy so; empty where it does. Staged copies cross the link by dma.
+std::string why_not_copied(const DeviceInfo& info, CopyPath path) {
+  return path == CopyPath::staged ? "" : info.copy_unavailable[static_cast<std::size_t>(path)];
 }
 
 // Ok where a chunk of every group of layers has room.
@@ -95,6 +100,7 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.host_tier_bounded = p.host_tier.bytes > 0;
   spec.eviction = p.eviction;
   spec.store = p.store;
+  spec.copy = p.copy;
   bound_tier(p, setup_.shape, spec);
   std::uint64_t moved = 0;
   for (const KvLayout& kv : layouts) moved += 2 * kv.cache_bytes();
@@ -137,6 +143,9 @@ Status TtftSuite::group_can_run(const GridPoint& p) const {
     return {Code::unsupported,
             "this build prices a quantised KV cache on a simulated device and "
             "does not compute with it: use --kv-dtype bf16 or f32"};
+  }
+  if (const std::string why = why_not_copied(info, p.copy); !why.empty()) {
+    return {Code::unsupported, why};
   }
   if (p.context_tokens > setup_.shape.max_position) {
     return {Code::unsupported, fmt::format("{} tokens are more than the model's {} positions",

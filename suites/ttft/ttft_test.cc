@@ -13,7 +13,10 @@
 namespace kvroof {
 namespace {
 
+using testing::AllOf;
+using testing::Gt;
 using testing::HasSubstr;
+using testing::Le;
 
 ComparisonGroup both_plans(std::uint64_t context) {
   GridPoint point;
@@ -69,6 +72,39 @@ TEST(TtftSuite, EveryStorePolicyAndEvictionRunsEveryPlan) {
         EXPECT_EQ(one.tier.is_null(), one.params["plan"] == "recompute");
       }
     }
+  }
+}
+
+TEST(TtftSuite, EveryWayToCopyRunsInBothLayouts) {
+  for (const CopyPath copy : {CopyPath::dma, CopyPath::batch, CopyPath::kernel, CopyPath::staged}) {
+    for (const Layout layout : {Layout::block_first, Layout::layer_first}) {
+      FaultyDevice device(open_simulator());
+      ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::immediate);
+      group.point.copy = copy;
+      group.point.layout = layout;
+      const std::vector<Case> cases = run(device, group);
+      for (const Case& one : cases) EXPECT_EQ(one.outcome, Outcome::ok) << name(copy) << one.reason;
+      // Of 64 blocks in four chunks; blocks that are neighbours in the cache cross as one region.
+      const std::uint64_t regions = *find_metric(cases[1], "regions_loaded")->value;
+      if (copy == CopyPath::staged) {
+        EXPECT_EQ(regions, 4u) << name(layout);
+      } else if (layout == Layout::layer_first) {
+        EXPECT_EQ(regions, 64u * 4) << name(copy);
+      } else {
+        EXPECT_THAT(regions, AllOf(Gt(4u), Le(64u))) << name(copy);
+      }
+    }
+  }
+}
+
+TEST(TtftSuite, AWayThatTheDeviceCannotCopyIsSkippedInItsWords) {
+  FaultyDevice device(open_host());
+  ComparisonGroup group = both_plans(1024);
+  group.point.kv_dtype = DType::f32;
+  group.point.copy = CopyPath::batch;
+  for (const Case& one : run(device, group)) {
+    EXPECT_EQ(one.outcome, Outcome::skipped);
+    EXPECT_THAT(one.reason, HasSubstr("use --copy dma"));
   }
 }
 
