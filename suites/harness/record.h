@@ -59,8 +59,10 @@ Metric scaled_metric(const Metric& metric, double factor, std::string unit);
 
 // What a case's params may have beside the grid's axes: `layers` where the model was cut to fewer,
 // and `data`: whether bytes moved on a simulated device.
-// Of `kvroof verify`: the check, and the order and heads of the KV that it used.
-constexpr std::string_view kOtherParams[] = {"layers", "data", "check", "kv_order", "kv_heads"};
+// Of `kvroof verify`: the check, the order and heads of the KV that it used, what was done to a
+// file.
+constexpr std::string_view kOtherParams[] = {"layers",   "data",     "check",
+                                             "kv_order", "kv_heads", "damage"};
 
 struct Case {
   std::string suite;

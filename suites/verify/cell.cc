@@ -50,6 +50,7 @@ Status Cell::set_up() {
   config.host_tier_bytes =
       std::uint64_t{spec_.tier_chunks} * spec_.blocks_per_chunk * spec_.kv.block_bytes();
   config.check_tokens = spec_.check_tokens;
+  config.disk = spec_.disk;
   return keep(Engine::create(device_, *cache_, config), engine_);
 }
 
@@ -120,6 +121,16 @@ Status Cell::wait(Point point) {
     }
   }
   return outcome;
+}
+
+Status Cell::settle() {
+  for (;;) {
+    if (Status e = engine_->poll(); !e.ok()) return e;
+    const std::vector<Point> open = engine_->open_points();
+    if (open.empty()) return {};
+    const auto waited = device_.wait_any(open, Nanos::max());
+    if (!waited) return waited.status();
+  }
 }
 
 Result<TransferResult> Cell::wait(Result<TransferId> id) {

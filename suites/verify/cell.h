@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct CellSpec {
   std::uint32_t blocks_per_chunk = 4;
   std::uint32_t tier_chunks = 16;
   bool check_tokens = false;
+  std::optional<DiskTierConfig> disk{};
 };
 
 // Two layers of `kv_heads` heads of 64, blocks of 4 tokens, 48 of them.
@@ -50,6 +52,7 @@ class Cell {
   Status hold(Gate gate);
 
   Status wait(Point point);
+  Status settle();  // until the engine has nothing open, its disk tier included
   Result<TransferResult> wait(Result<TransferId> id);  // of the engine's
 
   // Until the engine would have no wait for a writer, or a reader, of the blocks.

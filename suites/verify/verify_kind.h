@@ -3,7 +3,7 @@
 // served, on the device under test, and returns cases.
 #pragma once
 #include <cstdint>
-#include <functional>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +16,14 @@
 
 namespace kvroof {
 
+// What may happen to a file of the disk tier while nobody looks.
+struct FileDamage {
+  std::string_view name;
+  void (*apply)(const std::filesystem::path& file, const std::filesystem::path& other);
+};
+
+std::span<const FileDamage> file_damages();
+
 struct VerifySetup {
   Device& device;
   ModelShape shape;  // of the check that computes
@@ -23,6 +31,8 @@ struct VerifySetup {
   // What the checks rely on, for tests that plant a bug in it.
   std::span<const RecordFlip> flips = record_flips();
   bool check_tokens = true;
+  std::span<const FileDamage> damages = file_damages();
+  Digest128 other_record = {5, 7};  // than the one that files are written under: {5, 6}
 };
 
 // What a check, or one of its cases, found.

@@ -120,6 +120,19 @@ TEST(Verify, LogitsOfLoadedKvAreCompared) {
   EXPECT_FALSE(cases[0].reason.empty());
 }
 
+// A file that suffered nothing stands for one whose damage goes unseen.
+TEST(Verify, ASpoiltFileThatIsServedIsFound) {
+  const auto device = open_simulator();
+  const FileDamage unseen{"data",
+                          [](const std::filesystem::path&, const std::filesystem::path&) {}};
+  const auto cases = run("files", {.device = *device,
+                                   .shape = small_model(),
+                                   .damages = {&unseen, 1},
+                                   .other_record = {5, 6}});  // and so do another record's
+  ASSERT_EQ(cases.size(), 2u);
+  for (const Case& one : cases) EXPECT_EQ(one.outcome, Outcome::incorrect) << one.reason;
+}
+
 TEST(Verify, ACopyThatFailsIsNoProof) {
   Faults faults;
   faults.fails = [](QueueKind kind, Ticket) { return kind == QueueKind::copy_in; };
