@@ -113,7 +113,8 @@ void many_files_at_once(Rig& rig) {
   }
   Ticket last = 0;
   for (unsigned i = 0; i < kFiles; ++i) {
-    Work work = disk.read("aa/" + std::to_string(i), *back[i]);
+    const std::string name = "aa/" + std::to_string(i);
+    Work work = disk.read(name, *back[i]);
     work.fences = {&written[i], 1};
     last = rig.submit(*disk.reads, work);
   }

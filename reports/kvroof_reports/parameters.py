@@ -21,6 +21,8 @@ DEFAULTS = {
     "host_tier": "unbounded",
     "eviction": "lru",
     "store": "immediate",
+    "max_offload_tokens": 0,
+    "max_load_tokens": 0,
     "serving_cost": "none",
 }
 _ELSEWHERE = ("context_tokens", "plan", "data", "margin", "kv_dtype", "layers")  # told by others

@@ -138,6 +138,23 @@ Status check_host_tier(const RunOptions& options, Job& job) {
   return {};
 }
 
+// Of some context of the grid it must be a limit.
+Status check_limits(const RunOptions&, Job& job) {
+  const std::uint64_t longest = std::ranges::max(job.grid.context_tokens);
+  for (const auto& [flag, limits] :
+       {std::pair{"--max-offload-tokens", &job.grid.max_offload_tokens},
+        {"--max-load-tokens", &job.grid.max_load_tokens}}) {
+    for (const std::uint64_t limit : *limits) {
+      if (limit <= longest) continue;
+      return invalid(
+          fmt::format("{}: {} is above the longest context of {} tokens; give less, or 0 "
+                      "for no limit",
+                      flag, limit, longest));
+    }
+  }
+  return {};
+}
+
 Status check_modes(const RunOptions& options) {
   if (options.plan_only && options.resume) {
     return invalid("--resume and --plan-only: one runs and the other does not, give one of them");
@@ -172,7 +189,7 @@ Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchm
   if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
   Job job;
   for (const auto read : {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks,
-                          check_links, read_device, check_host_tier}) {
+                          check_links, check_limits, read_device, check_host_tier}) {
     if (Status e = read(options, job); !e.ok()) return e;
   }
   return job;

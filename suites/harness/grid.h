@@ -49,6 +49,7 @@ struct GridPoint {
   std::string link = "native";
   TierSize host_tier{};
   Eviction eviction = Eviction::lru;
+  std::uint64_t max_offload_tokens = 0, max_load_tokens = 0;  // of one request; 0: no limit
   StorePolicy store = StorePolicy::immediate;
   ServingCost serving_cost{};
 };
@@ -70,6 +71,7 @@ struct Grid {
   std::vector<std::string> link = {"native"};
   std::vector<TierSize> host_tier = {{}};
   std::vector<Eviction> eviction = {Eviction::lru};
+  std::vector<std::uint64_t> max_offload_tokens = {0}, max_load_tokens = {0};
   std::vector<StorePolicy> store = {StorePolicy::immediate};
   ServingCost serving_cost;
 

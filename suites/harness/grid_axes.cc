@@ -179,6 +179,12 @@ constexpr std::array kAxes = {
         "store", "store", "immediate, second-use, on-evict [immediate]",
         set_names<&Grid::store, StorePolicy::immediate, StorePolicy::second_use,
                   StorePolicy::on_evict>),
+    axis<&Grid::max_offload_tokens, &GridPoint::max_offload_tokens>(
+        "max_offload_tokens", "max-offload-tokens", "stored of a request; 0: all [0]",
+        set_counts<&Grid::max_offload_tokens, 0, kMaxContext>),
+    axis<&Grid::max_load_tokens, &GridPoint::max_load_tokens>(
+        "max_load_tokens", "max-load-tokens", "loaded of a request; 0: all [0]",
+        set_counts<&Grid::max_load_tokens, 0, kMaxContext>),
     serving_cost("CPU time a request: none, vllm, or seconds [none]"),
     plan("recompute,copy,hybrid [recompute,copy]"),
 };

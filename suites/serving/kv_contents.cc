@@ -54,7 +54,7 @@ Status draw_pattern(const KvLayout& kv, std::uint32_t first_layer, std::span<std
 
 Status offer(Session& s, const RequestBatch& batch, const OffloadOptions& as) {
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, all_chunks(batch), group);
+    const auto [keys, blocks] = whole_chunks(s, batch, request, {0, batch.offloaded}, group);
     if (keys.empty()) return Status{};
     return end_well(s, group, s.engines[group]->offload(keys, blocks, as));
   });

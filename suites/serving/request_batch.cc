@@ -132,7 +132,7 @@ Result<RequestBatch> RequestBatch::create(Session& s, std::uint32_t context_toke
   std::mt19937_64 random(seed);
   RequestBatch made;
   made.context_tokens = context_tokens;
-  made.chunks = context_tokens / s.chunk_tokens();
+  made.offloaded = made.chunks = context_tokens / s.chunk_tokens();
   made.cached_tokens = made.chunks * s.chunk_tokens();
   std::vector<BlockDealer> dealers;
   for (std::size_t group = 0; group < s.kv.size(); ++group) dealers.emplace_back(s, group, random);

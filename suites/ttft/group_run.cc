@@ -8,6 +8,7 @@
 #include "suites/harness/seconds.h"
 #include "suites/serving/hybrid.h"
 #include "suites/serving/kv_contents.h"
+#include "transfer/limits/limits.h"
 
 namespace kvroof {
 namespace {
@@ -46,16 +47,38 @@ Arm make_arm(Session& s, const GroupRun& run, const ServingCost& cost, PlanRuns&
   };
 }
 
+// Of what is held, what a request may load.
+ChunkRange allowed(const Session& s, const GridPoint& point, const RequestBatch& batch,
+                   ChunkRange held) {
+  const LoadDecision decision = decide_load({.tokens = batch.context_tokens,
+                                             .hit_chunks = held.count,
+                                             .chunk_tokens = s.chunk_tokens(),
+                                             .max_load_tokens = point.max_load_tokens});
+  return {held.first, decision.chunks};
+}
+
+Status limited_to_nothing(const Session& s, const GridPoint& point) {
+  return {Code::unsupported,
+          fmt::format("a limit of {} tokens to offload and {} to load (0: none) leaves no whole "
+                      "chunk of {}: give more, or fewer --blocks-per-chunk",
+                      point.max_offload_tokens, point.max_load_tokens, s.chunk_tokens())};
+}
+
 // What each plan loads, and whether the result is right where that is not known yet.
 Status choose_ranges(Session& s, const GridPoint& point, GroupRun& run) {
-  const ChunkRange held = run.verification.held;
+  const ChunkRange held = allowed(s, point, run.batch, run.verification.held);
+  const bool limited = point.max_offload_tokens > 0 || point.max_load_tokens > 0;
   for (PlanRuns& runs : run.plans) {
     if (runs.plan == PlanKind::recompute) continue;
     if (held.count == 0) {
-      runs.status = not_held(s, run.batch);
+      runs.status = limited ? limited_to_nothing(s, point) : not_held(s, run.batch);
       continue;
     }
-    if (runs.plan == PlanKind::copy) runs.loaded = held;
+    if (runs.plan == PlanKind::copy) {
+      runs.loaded = held;
+      const bool part = held != run.verification.held;  // what is held was verified already
+      if (part) verify_range(s, run.batch, held, run.verification);
+    }
     if (runs.plan != PlanKind::hybrid) continue;
     const auto split = find_hybrid_split(s, run.batch, held, point.serving_cost);
     if (!split) return split.status();
@@ -147,6 +170,8 @@ Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector
   if (!batch) return batch.status();
   GroupRun run;
   run.batch = std::move(*batch);
+  run.batch.offloaded =
+      chunks_within(run.batch.context_tokens, point.max_offload_tokens, s.chunk_tokens());
   for (const PlanKind plan : plans) run.plans.emplace_back().plan = plan;
   if (has(plans, PlanKind::copy) || has(plans, PlanKind::hybrid))
     run.verification = verify_and_offload(s, run.batch);
