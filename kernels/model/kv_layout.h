@@ -56,6 +56,10 @@ struct KvLayout {
     return order == KvOrder::packed ? layers : planes * layers;
   }
   std::uint64_t region_bytes() const { return block_bytes() / regions_per_block(); }
+  // Of one layer of a block, where it has regions of its own: layer l's are those from l times as
+  // many.
+  std::uint32_t regions_per_layer() const { return regions_per_block() / layers; }
+  bool layers_apart() const { return layout == Layout::layer_first || layers == 1; }
 
   // Offset of region `index` of physical block `block` in the cache. In a host chunk the regions of
   // a block follow one another in index order, whatever the device's layout.
