@@ -39,6 +39,12 @@ struct KvGroup {
 // Of every window that the model has, the smallest (that is, none) first.
 std::vector<KvGroup> kv_groups(const ModelShape& shape);
 
+// Where a layer keeps its KV: in which group, and the how manieth of that it is.
+struct KvPlace {
+  std::uint32_t group = 0, layer = 0;
+};
+std::vector<KvPlace> kv_places(const ModelShape& shape);  // one a layer
+
 struct KvLayout {
   Layout layout = Layout::block_first;
   DType dtype = DType::bf16;

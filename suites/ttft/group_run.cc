@@ -170,6 +170,7 @@ Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector
   if (!batch) return batch.status();
   GroupRun run;
   run.batch = std::move(*batch);
+  run.batch.by_layer = point.pipeline == PipelineKind::layer;
   run.batch.offloaded =
       chunks_within(run.batch.context_tokens, point.max_offload_tokens, s.chunk_tokens());
   for (const PlanKind plan : plans) run.plans.emplace_back().plan = plan;
