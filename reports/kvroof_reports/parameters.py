@@ -23,6 +23,8 @@ DEFAULTS = {
     "store": "immediate",
     "max_offload_tokens": 0,
     "max_load_tokens": 0,
+    "check_tokens": "off",
+    "key_hash": "xxh3",
     "serving_cost": "none",
 }
 _ELSEWHERE = ("context_tokens", "plan", "data", "margin", "kv_dtype", "layers")  # told by others

@@ -59,7 +59,14 @@ void add_grid_flags(CLI::App& app, std::map<std::string, std::string>& flags) {
   for (const GridFlag& flag : grid_flags()) {
     const std::string name(flag.name);
     const auto keep = [&flags, name](const std::string& text) { flags[name] = text; };
-    app.add_option_function<std::string>("--" + name, keep, std::string(flag.help))->group("Grid");
+    const std::string help(flag.help);
+    if (flag.is_switch) {
+      app.add_flag_callback(
+             "--" + name, [keep] { keep("on"); }, help)
+          ->group("Grid");
+    } else {
+      app.add_option_function<std::string>("--" + name, keep, help)->group("Grid");
+    }
   }
 }
 

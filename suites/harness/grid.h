@@ -15,6 +15,7 @@
 #include "suites/harness/json.h"
 #include "suites/harness/serving_cost.h"
 #include "transfer/eviction/policy.h"
+#include "transfer/keys/key_hash.h"
 #include "transfer/lanes/chunk_copy.h"
 #include "transfer/tier/store_policy.h"
 
@@ -51,6 +52,8 @@ struct GridPoint {
   Eviction eviction = Eviction::lru;
   std::uint64_t max_offload_tokens = 0, max_load_tokens = 0;  // of one request; 0: no limit
   StorePolicy store = StorePolicy::immediate;
+  bool check_tokens = false;
+  KeyHash key_hash{};  // with the tenant's secret, where one was given
   ServingCost serving_cost{};
 };
 
@@ -73,6 +76,8 @@ struct Grid {
   std::vector<Eviction> eviction = {Eviction::lru};
   std::vector<std::uint64_t> max_offload_tokens = {0}, max_load_tokens = {0};
   std::vector<StorePolicy> store = {StorePolicy::immediate};
+  bool check_tokens = false;
+  KeyHash key_hash;
   ServingCost serving_cost;
 
   std::uint64_t cases() const;  // UINT64_MAX where the product overflows
@@ -83,6 +88,7 @@ struct Grid {
 struct GridFlag {
   std::string_view name, help;
   Status (*apply)(Grid& grid, std::string_view text);  // errors name the value, not the flag
+  bool is_switch = false;  // given without a value, which apply() then gets as "on"
 };
 std::span<const GridFlag> grid_flags();  // "grid" (the preset) first
 
@@ -95,7 +101,7 @@ constexpr std::uint64_t kMaxCases = 100'000;
 // Context varies fastest. `invalid` where the grid has more than kMaxCases cases.
 Result<std::vector<ComparisonGroup>> expand(const Grid& grid);
 
-// The values of every axis, by the names of a case's params, and the serving cost's text.
+// The values of every axis, by the names of a case's params; of what has one alone, that.
 Json grid_json(const Grid& grid);
 
 // The record's params of one case; those of a group have no plan.

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <random>
 #include <set>
 
 #include "suites/harness/record_check.h"
+#include "suites/harness/test_folder.h"
 #include "suites/harness/unavailable.h"
 
 namespace kvroof {
@@ -17,6 +19,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using Flags = std::map<std::string, std::string>;
 
 Grid parsed(const Flags& flags) {
@@ -165,12 +168,39 @@ TEST(Params, HaveTheTiersBytesOrUnbounded) {
   EXPECT_THAT(refused({{"store", "second_use"}}), HasSubstr("immediate, second-use, on-evict"));
 }
 
+TEST(Params, NameTheKeyedHashAndNeverItsSecret) {
+  const TestFolder folder;
+  const std::string path = folder / "secret";
+  const std::string secret = "correct horse battery staple";
+  std::ofstream(path) << secret << '\n';
+  const Grid grid = parsed({{"tenant-secret", path}, {"check-tokens", "on"}});
+  EXPECT_EQ(grid.key_hash, KeyHash(secret_of(secret))) << "without the end of its line";
+  EXPECT_EQ(grid_json(grid)["key_hash"], "siphash");
+  const Json params = case_params(expand(grid)->front().point, PlanKind::copy);
+  EXPECT_EQ(params["key_hash"], "siphash");
+  EXPECT_EQ(params["check_tokens"], "on");
+  EXPECT_THAT(params.dump() + grid_json(grid).dump(), Not(HasSubstr("horse")));
+  EXPECT_EQ(group_params(GridPoint{})["key_hash"], "xxh3");
+}
+
+TEST(Params, ASecretThatCanBeGuessedIsRefusedAndNotRepeated) {
+  const TestFolder folder;
+  const std::string path = folder / "secret";
+  std::ofstream(path) << "swordfish\n";
+  const std::string said = refused({{"tenant-secret", path}});
+  EXPECT_THAT(said, AllOf(HasSubstr("--tenant-secret: "), HasSubstr(path), HasSubstr("9 bytes"),
+                          Not(HasSubstr("swordfish"))));
+  EXPECT_THAT(refused({{"tenant-secret", path + ".none"}}), HasSubstr("expected a regular file"));
+  EXPECT_THAT(refused({{"check-tokens", "maybe"}}), HasSubstr("takes no value"));
+}
+
 TEST(GroupName, HasEveryParamButThePlan) {
   EXPECT_EQ(group_name("ttft", "llama-3.1-8b", GridPoint{.context_tokens = 10240}),
             "ttft/llama-3.1-8b/context:10240/batch:1/live:0/kv_dtype:bf16/block_tokens:16/"
             "blocks_per_chunk:16/layout:block_first/copy:dma/pipeline:request/link:native/"
             "host_tier:unbounded/eviction:lru/store:immediate/"
-            "max_offload_tokens:0/max_load_tokens:0/serving_cost:none");
+            "max_offload_tokens:0/max_load_tokens:0/check_tokens:off/key_hash:xxh3/"
+            "serving_cost:none");
 }
 
 TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {

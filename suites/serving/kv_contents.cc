@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "kernels/model/kv_pattern.h"
 
@@ -30,13 +29,10 @@ Status for_each_group(const Session& s, const RequestBatch& batch, Visit visit) 
   return {};
 }
 
-// What a group needs of the chunks of `all`, by keys and blocks.
-std::pair<std::span<const ChunkKey>, std::span<const BlockId>> whole_chunks(
-    const Session& s, const RequestBatch& batch, const Request& request, ChunkRange all,
-    std::size_t group) {
-  const ChunkRange range = needed_chunks(s, batch, all, group);
-  return {std::span(request.kv[group].keys).subspan(range.first, range.count),
-          blocks_of(s, request, range, group)};
+// What a group needs of the chunks of `all`.
+Chunks whole_chunks(const Session& s, const RequestBatch& batch, const Request& request,
+                    ChunkRange all, std::size_t group) {
+  return chunks_of(s, request, needed_chunks(s, batch, all, group), group);
 }
 
 // Of a whole cache, block by block.
@@ -52,11 +48,12 @@ Status draw_pattern(const KvLayout& kv, std::uint32_t first_layer, std::span<std
   return {};
 }
 
-Status offer(Session& s, const RequestBatch& batch, const OffloadOptions& as) {
+Status offer(Session& s, const RequestBatch& batch, Offer as) {
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, {0, batch.offloaded}, group);
-    if (keys.empty()) return Status{};
-    return end_well(s, group, s.engines[group]->offload(keys, blocks, as));
+    const Chunks all = whole_chunks(s, batch, request, {0, batch.offloaded}, group);
+    if (all.keys.empty()) return Status{};
+    const OffloadOptions options{.offer = as, .tokens = all.tokens};
+    return end_well(s, group, s.engines[group]->offload(all.keys, all.blocks, options));
   });
 }
 
@@ -64,7 +61,7 @@ Status offer(Session& s, const RequestBatch& batch, const OffloadOptions& as) {
 
 Status offload(Session& s, const RequestBatch& batch) {
   const StorePolicy store = s.spec.store;
-  const OffloadOptions as{.offer = store == StorePolicy::on_evict ? Offer::evicted : Offer::used};
+  const Offer as = store == StorePolicy::on_evict ? Offer::evicted : Offer::used;
   if (store == StorePolicy::second_use) {
     if (Status e = offer(s, batch, as); !e.ok()) return e;
   }
@@ -78,8 +75,8 @@ ChunkRange held_chunks(const Session& s, const RequestBatch& batch) {
     for (std::size_t group = 0; group < s.kv.size(); ++group) {
       windows |= s.kv[group].window > 0;
       const ChunkRange range = needed_chunks(s, batch, all_chunks(batch), group);
-      const auto keys = std::span(request.kv[group].keys).subspan(range.first, range.count);
-      const std::uint32_t hits = s.engines[group]->lookup(keys);
+      const Chunks wanted = chunks_of(s, request, range, group);
+      const std::uint32_t hits = s.engines[group]->lookup(wanted.keys, wanted.tokens);
       if (hits < range.count) held = std::min(held, range.first + hits);
     }
   }
@@ -88,8 +85,10 @@ ChunkRange held_chunks(const Session& s, const RequestBatch& batch) {
 
 Status load(Session& s, const RequestBatch& batch, ChunkRange range) {
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, range, group);
-    return keys.empty() ? Status{} : end_well(s, group, s.engines[group]->load(keys, blocks));
+    const Chunks some = whole_chunks(s, batch, request, range, group);
+    if (some.keys.empty()) return Status{};
+    return end_well(s, group,
+                    s.engines[group]->load(some.keys, some.blocks, {.tokens = some.tokens}));
   });
 }
 
@@ -137,7 +136,7 @@ Result<std::vector<std::uint64_t>> digest(Session& s, const RequestBatch& batch,
   Status status = for_each_group(s, batch, [&](const Request& request, std::size_t group) {
     const KvLayout& kv = s.kv[group];
     bytes.resize(kv.region_bytes());
-    for (const BlockId block : whole_chunks(s, batch, request, range, group).second) {
+    for (const BlockId block : whole_chunks(s, batch, request, range, group).blocks) {
       for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r) {
         const Span from{s.caches[group].get(), kv.region_offset(block, r), bytes.size()};
         if (Status e = read_device(s, bytes, from); !e.ok()) return e;

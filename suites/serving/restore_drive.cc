@@ -107,10 +107,9 @@ Status RestoreRun::spend(Nanos duration, Ticket& ticket) {
 
 Status RestoreRun::start_load(const Request& request, Flight& flight) {
   for (std::size_t group = 0; group < s_.kv.size(); ++group) {
-    const ChunkRange range = needed(group);
-    const auto keys = std::span(request.kv[group].keys).subspan(range.first, range.count);
-    const auto load = s_.engines[group]->load(keys, blocks_of(s_, request, range, group),
-                                              {.by_layer = batch_.by_layer});
+    const Chunks wanted = chunks_of(s_, request, needed(group), group);
+    const auto load = s_.engines[group]->load(
+        wanted.keys, wanted.blocks, {.tokens = wanted.tokens, .by_layer = batch_.by_layer});
     if (!load) return load.status();
     flight.loads.push_back(*load);
   }

@@ -27,6 +27,8 @@ struct SessionSpec {
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
   CopyPath copy = CopyPath::dma;
+  bool check_tokens = false;
+  KeyHash key_hash{};
   std::uint32_t step_tokens = 8192;
   std::uint64_t seed = 1;
   bool backed = true;  // contents of KV exist; false only on a simulator with data off

@@ -43,6 +43,7 @@ EngineCounters counters(const Session& s) {
     all.chunks_unwanted += one.chunks_unwanted;
     all.chunks_evicted += one.chunks_evicted;
     all.chunks_handed_over += one.chunks_handed_over;
+    all.chunks_collided += one.chunks_collided;
   }
   return all;
 }
@@ -90,6 +91,7 @@ Json tier_json(const Session& s) {
                {"chunks_refused", seen.chunks_refused},
                {"chunks_unwanted", seen.chunks_unwanted},
                {"chunks_handed_over", seen.chunks_handed_over}};
+  if (s.spec.check_tokens) json["chunks_collided"] = seen.chunks_collided;
   const auto said = tier_warnings(s.spec, tier, cache_bytes(s));
   if (!said.empty()) json["warnings"] = said;
   return json;

@@ -26,6 +26,7 @@ struct PlanRuns {
 
 struct GroupRun {
   RequestBatch batch;
+  std::uint64_t reach = 0;  // of each request, the tokens that the limits let through
   Verification verification;
   std::vector<PlanRuns> plans;  // in the order asked for
 };

@@ -64,8 +64,7 @@ void add_load(const Session& s, const Ceilings& roofs, const GroupRun& run, cons
   // A request that is cached whole repeats its last token.
   to.count("tokens_recomputed", "tokens",
            requests * std::max<std::uint64_t>(1, run.batch.context_tokens - loaded));
-  const std::uint64_t whole = std::uint64_t{run.batch.chunks} * s.chunk_tokens();
-  to.count("tokens_lost_to_rounding", "tokens", requests * (run.batch.context_tokens - whole));
+  to.count("tokens_lost_to_rounding", "tokens", requests * (run.reach % s.chunk_tokens()));
   to.count("chunks_loaded", "chunks", last.chunks_loaded);
   to.count("regions_loaded", "regions", last.regions_loaded);
   if (last.bytes_loaded == 0) return;

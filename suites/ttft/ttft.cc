@@ -101,6 +101,8 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.eviction = p.eviction;
   spec.store = p.store;
   spec.copy = p.copy;
+  spec.check_tokens = p.check_tokens;
+  spec.key_hash = p.key_hash;
   bound_tier(p, setup_.shape, spec);
   std::uint64_t moved = 0;
   for (const KvLayout& kv : layouts) moved += 2 * kv.cache_bytes();

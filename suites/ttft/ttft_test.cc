@@ -146,6 +146,76 @@ TEST(TtftSuite, ATierThatHoldsNoBeginningSkipsWhatWouldLoadAlone) {
   }
 }
 
+// Of 1,000 tokens 768 are in whole chunks.
+TEST(TtftSuite, WhatALimitLeavesIsRecomputedAndWhatRoundingTakesIsCounted) {
+  struct Row {
+    std::uint64_t offload, load, loaded, lost;
+  };
+  for (const Row& row : {Row{0, 0, 768, 232}, Row{600, 0, 512, 88}, Row{0, 600, 512, 88},
+                         Row{600, 300, 256, 44}, Row{256, 1000, 256, 0}, Row{0, 1000, 768, 232}}) {
+    FaultyDevice device(open_simulator());
+    ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::immediate);
+    group.point.context_tokens = 1000;
+    group.point.max_offload_tokens = row.offload;
+    group.point.max_load_tokens = row.load;
+    const std::vector<Case> cases = run(device, group);
+    ASSERT_EQ(cases.size(), 3u);
+    for (const Case& one : cases) ASSERT_EQ(one.outcome, Outcome::ok) << one.reason;
+    const auto count = [&](const char* name) { return *find_metric(cases[1], name)->value; };
+    EXPECT_EQ(count("tokens_loaded"), row.loaded) << row.offload << ' ' << row.load;
+    EXPECT_EQ(count("tokens_recomputed"), 1000 - row.loaded);
+    EXPECT_EQ(count("tokens_lost_to_rounding"), row.lost) << row.offload << ' ' << row.load;
+    EXPECT_EQ(cases[1].tier["chunks_stored"], (row.offload ? row.offload : 1000) / 256);
+  }
+}
+
+TEST(TtftSuite, ALimitBelowAChunkLeavesNothingAndSaysSo) {
+  for (const bool offload : {true, false}) {
+    FaultyDevice device(open_simulator());
+    ComparisonGroup group = both_plans(1000);
+    (offload ? group.point.max_offload_tokens : group.point.max_load_tokens) = 255;
+    const std::vector<Case> cases = run(device, group);
+    EXPECT_EQ(cases[0].outcome, Outcome::ok) << cases[0].reason;
+    EXPECT_EQ(cases[1].outcome, Outcome::skipped);
+    EXPECT_THAT(cases[1].reason, HasSubstr("leaves no whole chunk of 256"));
+  }
+}
+
+// A tier that is too small is not the limit's fault.
+TEST(TtftSuite, ALimitIsNotBlamedForATierWithoutRoom) {
+  constexpr std::uint64_t kChunkBytes = 2ull * 2 * 2 * 16 * 2 * 256;
+  FaultyDevice device(open_simulator());
+  ComparisonGroup group = all_plans({2 * kChunkBytes}, Eviction::lru, StorePolicy::immediate);
+  group.point.batch = 2;
+  group.point.max_load_tokens = 512;
+  EXPECT_THAT(run(device, group)[1].reason, HasSubstr("no room for the beginnings"));
+}
+
+// Groups share a host tier where they can: what one stored without a limit, the other must not
+// find.
+TEST(TtftSuite, ALimitHoldsBehindAGroupWithoutOne) {
+  const auto device = open_simulator();
+  ComparisonGroup free = both_plans(1024), limited = both_plans(1024);
+  limited.point.max_offload_tokens = 512;
+  TtftSuite suite({.device = *device, .shape = small_model(), .groups = {free, limited}});
+  EXPECT_EQ(*find_metric(suite.run(free)[1], "tokens_loaded")->value, 1024u);
+  EXPECT_EQ(*find_metric(suite.run(limited)[1], "tokens_loaded")->value, 512u);
+}
+
+TEST(TtftSuite, TokensAreCheckedAndKeysKeyedWhereAsked) {
+  FaultyDevice device(open_simulator());
+  ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::on_evict);
+  group.point.check_tokens = true;
+  group.point.key_hash = KeyHash(random_secret());
+  group.point.batch = 2;
+  const std::vector<Case> cases = run(device, group);
+  for (const Case& one : cases) ASSERT_EQ(one.outcome, Outcome::ok) << one.reason;
+  EXPECT_EQ(cases[1].params["check_tokens"], "on");
+  EXPECT_EQ(cases[1].params["key_hash"], "siphash");
+  EXPECT_EQ(cases[1].tier["chunks_collided"], 0);
+  EXPECT_EQ(*find_metric(cases[1], "chunks_loaded")->value, 8u);
+}
+
 // The load lane's tickets: four chunks while verifying, then four a sample.
 constexpr Ticket kLastOfVerification = 4, kFirstOfSample = 5;
 

@@ -92,6 +92,15 @@ def test_tensor_parallel_sizes(refused, tmp_path: Path, ranks: str, words: str) 
         ("--host-tier", "1000TB"),  # beyond memory
         ("--eviction", "random"),
         ("--store", "second_use"),
+        ("--max-offload-tokens", "-1"),
+        ("--max-offload-tokens", "some"),
+        ("--max-offload-tokens", "101k"),  # above the context
+        ("--max-load-tokens", "-1"),
+        ("--max-load-tokens", "1.5"),
+        ("--max-load-tokens", "1k,101k"),
+        ("--tenant-secret", "nosuch.key"),
+        ("--tenant-secret", "."),
+        ("--tenant-secret", "/dev/null"),
         ("--serving-cost", "cheap"),
         ("--grid", "huge"),
         ("--seed", "-1"),
@@ -106,6 +115,23 @@ def test_grid_values(refused, flag: str, value: str) -> None:
     words = ["run", "ttft", "--out", "out.json", *SIM, *LLAMA]
     sentence = refused(2, *words, flag, value)
     assert flag.removeprefix("--") in sentence
+
+
+def test_a_secret_is_long_and_stays_one(refused, run, tmp_path: Path) -> None:
+    secret = tmp_path / "tenant.key"
+    secret.write_text("swordfish\n")
+    sentence = refused(2, *RUN, *SIM, *LLAMA, "--tenant-secret", "tenant.key")
+    assert "holds a secret of 9 bytes, expected 16 at least" in sentence
+    assert "swordfish" not in sentence
+    secret.write_text("swordfish-and-more\n")
+    words = [*RUN, *SIM, *LLAMA, "--context", "1k", "--check-tokens"]
+    done = run(*words, "--tenant-secret", "tenant.key")
+    assert done.returncode == 0, done.stderr
+    record = (tmp_path / "out.json").read_text()
+    assert "swordfish" not in record + done.stdout + done.stderr
+    params = json.loads(record)["cases"][1]["params"]
+    assert (params["key_hash"], params["check_tokens"]) == ("siphash", "on")
+    assert json.loads(record)["cases"][1]["tier"]["chunks_collided"] == 0
 
 
 def test_a_wind_tunnel_sets_its_link_itself(refused) -> None:
