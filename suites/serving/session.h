@@ -26,7 +26,7 @@ struct SessionSpec {
   bool host_tier_bounded = false;     // by whoever asked for the run: it may be too small
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
-  CopyPath copy = CopyPath::dma;
+  CopyChoice copy = CopyPath::dma;
   bool check_tokens = false;
   KeyHash key_hash{};
   std::uint32_t step_tokens = 8192;
