@@ -225,7 +225,7 @@ constexpr std::array kAxes = {
         "copy", "copy", "dma, batch, kernel, staged (by a gather), auto: the fastest [dma]",
         set_copies),
     axis<&Grid::pipeline, &GridPoint::pipeline>(
-        "pipeline", "pipeline", "request; layer is skipped [request]",
+        "pipeline", "pipeline", "request, layer (of layer_first) [request]",
         set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),
     axis<&Grid::link, &GridPoint::link>("link", "link",
                                         "native, pcie4x16, nvlink-c2c, 20GB/s [native]", set_links),

@@ -208,6 +208,10 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_EQ(unavailable(GridPoint{.kv_dtype = DType::f32, .layout = Layout::layer_first}), "");
   EXPECT_EQ(unavailable(GridPoint{.copy = {CopyPath::staged}}), "");
   EXPECT_NE(unavailable(GridPoint{.pipeline = PipelineKind::layer}), "");
+  GridPoint apart{.layout = Layout::layer_first, .pipeline = PipelineKind::layer};
+  EXPECT_EQ(unavailable(apart), "");
+  apart.copy = CopyPath::staged;
+  EXPECT_NE(unavailable(apart), "");
 }
 
 }  // namespace
