@@ -210,7 +210,9 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_NE(unavailable(GridPoint{.pipeline = PipelineKind::layer}), "");
   GridPoint apart{.layout = Layout::layer_first, .pipeline = PipelineKind::layer};
   EXPECT_EQ(unavailable(apart), "");
-  apart.copy = CopyPath::staged;
+  apart.copy = {CopyPath::staged};
+  EXPECT_NE(unavailable(apart), "");
+  apart.copy = kCopyAuto;
   EXPECT_NE(unavailable(apart), "");
 }
 

@@ -10,7 +10,7 @@ namespace kvroof {
 namespace {
 
 constexpr std::uint32_t kPasses = 3;  // the middle one counts
-constexpr std::uint64_t kMostBytes = 64ull << 20;
+constexpr std::uint64_t kMostBytes = 32ull << 20;
 constexpr std::uint64_t kRegionBytes[] = {1ull << 10,   4ull << 10, 16ull << 10, 64ull << 10,
                                           256ull << 10, 1ull << 20, 4ull << 20};
 constexpr std::uint32_t kChunks[] = {1, 4, 16};

@@ -22,7 +22,7 @@ struct CopyCalibration {
   bool virtual_time = false;  // timed on a simulator's clock, which goes by its profile
 };
 
-// Region sizes from 1 KiB to 4 MiB by factors of 4, transfers of 1, 4 and 16 chunks, up to 64 MiB a
+// Region sizes from 1 KiB to 4 MiB by factors of 4, transfers of 1, 4 and 16 chunks, up to 32 MiB a
 // transfer but the smallest, which is always timed. `regions_per_chunk` of the engines that are to
 // follow the choice: what one submission holds. Allocates a cache of its own, and leaves nothing.
 // `unsupported` where no path copies both ways.

@@ -27,6 +27,7 @@ struct SessionSpec {
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
   CopyChoice copy = CopyPath::dma;
+  Nanos copy_timeout{};  // as EngineConfig's
   bool check_tokens = false;
   KeyHash key_hash{};
   std::uint32_t step_tokens = 8192;

@@ -48,6 +48,12 @@ void bound_tier(const GridPoint& p, const ModelShape& shape, SessionSpec& spec) 
   spec.host_tier_bytes = p.host_tier.bytes - std::min(p.host_tier.bytes, windows);
 }
 
+// An engine that gave up a lane serves no other group.
+bool lost_a_lane(const GroupRun& run) {
+  return std::ranges::any_of(run.plans,
+                             [](const PlanRuns& plan) { return plan.status.code == Code::lost; });
+}
+
 // Ok where a chunk of every group of layers has room.
 Status holds_a_chunk(const ModelShape& shape, const SessionSpec& spec) {
   for (const KvLayout& kv : session_layouts(shape, spec)) {
@@ -188,8 +194,9 @@ Status TtftSuite::group_can_run(const GridPoint& p) const {
   return fits(info, setup_.shape, spec, bytes_of_requests(p));
 }
 
-Status TtftSuite::prepare(const GridPoint& point) {
-  const SessionSpec spec = shared_spec(point);
+Status TtftSuite::prepare(const GridPoint& point, const Ceilings& roofs) {
+  SessionSpec spec = shared_spec(point);
+  spec.copy_timeout = copy_timeout(roofs, setup_.shape, spec);
   if (session_ && session_->spec == spec) return {};
   session_.reset();
   auto session = Session::create(setup_.device, setup_.shape, spec);
@@ -234,7 +241,7 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
     why = roofs.status();
   }
   if (why.ok()) why = calibrate(group.point);
-  if (why.ok()) why = prepare(group.point);
+  if (why.ok()) why = prepare(group.point, *roofs);
   Result<GroupRun> run = why;
   if (why.ok()) {
     run = run_group(*session_, group.point, plans, setup_.draws, setup_.seed);
@@ -247,6 +254,7 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
   const ModelShape* whole = setup_.whole ? &*setup_.whole : nullptr;
   if (why.ok()) fill_metrics(*session_, *roofs, *run, whole, cases);
   if (why.ok() && !group.point.copy.path) add_copy_auto(group.point, *run, cases);
+  if (why.code == Code::lost || (why.ok() && lost_a_lane(*run))) session_.reset();
   return cases;
 }
 

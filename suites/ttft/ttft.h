@@ -47,7 +47,7 @@ class TtftSuite : public Suite {
   std::uint32_t regions_per_chunk(const GridPoint& point) const;
   CopyChoice copy_choice(const GridPoint& point) const;
   Status calibrate(const GridPoint& point);
-  Status prepare(const GridPoint& point);
+  Status prepare(const GridPoint& point, const Ceilings& roofs);
   Result<Ceilings> ceilings(DType dtype);
   std::vector<Case> measure(const ComparisonGroup& group, const std::vector<PlanKind>& plans);
   void add_copy_auto(const GridPoint& point, const GroupRun& run, std::vector<Case>& cases) const;
