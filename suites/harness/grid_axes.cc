@@ -220,7 +220,7 @@ constexpr std::array kAxes = {
         "copy", "copy", "dma, batch, kernel, staged: gathered on the device [dma]",
         set_names<&Grid::copy, CopyPath::dma, CopyPath::batch, CopyPath::kernel, CopyPath::staged>),
     axis<&Grid::pipeline, &GridPoint::pipeline>(
-        "pipeline", "pipeline", "request; layer is skipped [request]",
+        "pipeline", "pipeline", "request, layer (of layer_first) [request]",
         set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),
     axis<&Grid::link, &GridPoint::link>("link", "link",
                                         "native, pcie4x16, nvlink-c2c, 20GB/s [native]", set_links),

@@ -208,6 +208,14 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_EQ(unavailable(GridPoint{.kv_dtype = DType::f32, .layout = Layout::layer_first}), "");
   EXPECT_EQ(unavailable(GridPoint{.copy = CopyPath::staged}), "");
   EXPECT_NE(unavailable(GridPoint{.pipeline = PipelineKind::layer}), "");
+  GridPoint apart{.layout = Layout::layer_first, .pipeline = PipelineKind::layer};
+  EXPECT_EQ(unavailable(apart), "");
+  apart.copy = CopyPath::staged;
+  EXPECT_NE(unavailable(apart), "");
+  apart.copy = CopyPath::dma;
+  apart.disk.bytes = 1;
+  EXPECT_NE(unavailable(apart), "");
+  EXPECT_EQ(unavailable(GridPoint{.disk = {1}}), "");
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ struct RequestBatch {
   std::uint32_t cached_tokens = 0;  // of each request: its whole chunks
   std::uint32_t chunks = 0;         // of each request
   std::uint32_t offloaded = 0;      // the leading ones of these that are stored: all, or a limit's
+  bool by_layer = false;            // loads go layer by layer, and so does what waits for them
   std::vector<Request> live;        // that decode meanwhile; nothing of them is cached
   // Of block ids: one for each request's each group, and one for each group of all that are live,
   // whose rows follow one another so that one op attends for all of them.

@@ -34,9 +34,12 @@ Status RestoreRun::drive_until(const std::function<bool()>& reached) {
   for (;;) {
     if (Status e = drive(); !e.ok()) return e;
     if (reached()) return {};
-    const auto waited = s_.device.wait_any(open_points(), kNever);
-    if (!waited) return waited.status();
+    if (Status e = wait_for_something(); !e.ok()) return e;
   }
+}
+
+Status RestoreRun::wait_for_something() {
+  return s_.device.wait_any(open_points(), kNever).status();
 }
 
 Status RestoreRun::drive_until(Point point) {
@@ -110,8 +113,8 @@ Status RestoreRun::start_load(const Request& request, Flight& flight) {
   }
   for (std::size_t group = 0; group < s_.kv.size(); ++group) {
     const Chunks wanted = chunks_of(s_, request, needed(group), group);
-    const auto load =
-        s_.engines[group]->load(wanted.keys, wanted.blocks, {.tokens = wanted.tokens});
+    const auto load = s_.engines[group]->load(
+        wanted.keys, wanted.blocks, {.tokens = wanted.tokens, .by_layer = batch_.by_layer});
     if (!load) return load.status();
     flight.loads.push_back(*load);
   }
@@ -127,27 +130,59 @@ Result<bool> RestoreRun::advance_forward() {
   // What has not been asked for yet can't be fenced on.
   if (hops_ && range_.count > 0 && !hops_->handed_over(forwards_)) return false;
   std::vector<Point> fences = on_cpu(*s_.cpu, by_cpu);
-  const auto loading = add_load_fences(request, fences);
+  const bool by_layer = batch_.by_layer && range_.count > 0;
+  std::vector<Point> of_first;
+  const auto loading =
+      by_layer ? add_layer_fences(request, 0, of_first) : add_load_fences(request, fences);
   if (!loading || !*loading) return loading;
-  if (Status e = submit_rest(forwards_, past_after(s_, batch_, range_), fences); !e.ok()) return e;
+  FencesOfLayer of_layer;
+  if (by_layer) of_layer = [&](std::uint32_t layer) { return fences_of_layer(request, layer); };
+  const std::uint32_t past = past_after(s_, batch_, range_);
+  if (Status e = submit_rest(forwards_, past, fences, of_layer); !e.ok()) return e;
   ++forwards_;
   return true;
 }
 
 Result<bool> RestoreRun::add_load_fences(const Request& request, std::vector<Point>& fences) {
   for (std::size_t group = 0; group < s_.kv.size() && range_.count > 0; ++group) {
-    const auto blocks = blocks_of(s_, request, needed(group), group);
-    Engine& engine = *s_.engines[group];
-    // The lane is in order: while its last copy waits, it is not worth asking for the others.
-    const auto last = engine.fences_for_read(blocks.last(1));
-    if (last.code() == Code::busy || (last && live_.any() && !last->empty())) return false;
-    const auto load = engine.fences_for_read(blocks);
-    if (load.code() == Code::busy) return false;
-    // Where a copy has failed already, nothing is worth waiting for: the pass will be repeated.
-    if (!load && load.code() != Code::failed) return load.status();
-    if (load) fences.insert(fences.end(), load->begin(), load->end());
+    const auto added = add_fences(request, group, s_.kv[group].layers - 1, fences);
+    if (!added || !*added) return added;
   }
   return true;
+}
+
+Result<bool> RestoreRun::add_layer_fences(const Request& request, std::uint32_t layer,
+                                          std::vector<Point>& fences) {
+  const auto [group, place] = s_.places[layer];
+  return add_fences(request, group, place, fences);
+}
+
+Result<bool> RestoreRun::add_fences(const Request& request, std::size_t group, std::uint32_t layer,
+                                    std::vector<Point>& fences) {
+  const auto blocks = blocks_of(s_, request, needed(group), group);
+  Engine& engine = *s_.engines[group];
+  // The lane is in order: while its last copy waits, it is not worth asking for the others.
+  const auto last = engine.fences_for_read(blocks.last(1), layer);
+  const bool holds_up = live_.any() && !submitting_ && last && !last->empty();
+  if (last.code() == Code::busy || holds_up) return false;
+  const auto load = engine.fences_for_read(blocks, layer);
+  if (load.code() == Code::busy) return false;
+  // Where a copy has failed already, nothing is worth waiting for: the pass will be repeated.
+  if (!load && load.code() != Code::failed) return load.status();
+  if (load) fences.insert(fences.end(), load->begin(), load->end());
+  return true;
+}
+
+Result<std::vector<Point>> RestoreRun::fences_of_layer(const Request& request,
+                                                       std::uint32_t layer) {
+  for (;;) {
+    std::vector<Point> fences;
+    const auto added = add_layer_fences(request, layer, fences);
+    if (!added) return added.status();
+    if (*added) return fences;
+    if (Status e = wait_for_something(); !e.ok()) return e;
+    if (Status e = drive(); !e.ok()) return e;
+  }
 }
 
 // A step that only decodes, where the lane has nothing else to do.
@@ -159,19 +194,19 @@ Result<bool> RestoreRun::keep_decoding() {
   return true;
 }
 
-Status RestoreRun::submit_rest(std::size_t index, std::uint32_t past,
-                               std::span<const Point> fences) {
-  const auto ticket = submit(index, batch_.requests[index].prefill(s_, past), fences);
+Status RestoreRun::submit_rest(std::size_t index, std::uint32_t past, std::span<const Point> fences,
+                               const FencesOfLayer& of_layer) {
+  const auto ticket = submit(index, batch_.requests[index].prefill(s_, past), fences, of_layer);
   if (ticket) flights_[index].first_token = *ticket;
   return ticket.status();
 }
 
 Result<Ticket> RestoreRun::submit(std::size_t index, const PrefillRequest& work,
-                                  std::span<const Point> fences) {
+                                  std::span<const Point> fences, const FencesOfLayer& of_layer) {
   submitting_ = true;
   const std::vector<PrefillRequest> live = live_.requests(index);
   const auto ticket = s_.prefill->submit(
-      {&work, 1}, fences, [this](Point point) { return drive_until(point); }, live);
+      {&work, 1}, fences, [this](Point point) { return drive_until(point); }, live, of_layer);
   submitting_ = false;
   if (!ticket) return ticket;
   live_.note_submitted(*ticket);

@@ -47,6 +47,7 @@ class RestoreRun {
   Status drive();
   Status drive_until(const std::function<bool()>& reached);
   Status drive_until(Point point);
+  Status wait_for_something();
   // The points whose completion lets drive() go on.
   std::vector<Point> open_points() const;
 
@@ -61,13 +62,21 @@ class RestoreRun {
   Result<bool> advance_forward();
   // Of the load, in `fences`. False: some of it is not on the engine's lane yet.
   Result<bool> add_load_fences(const Request& request, std::vector<Point>& fences);
+  // The same of one layer's: the others may still wait in the engine's lane.
+  Result<bool> add_layer_fences(const Request& request, std::uint32_t layer,
+                                std::vector<Point>& fences);
+  Result<bool> add_fences(const Request& request, std::size_t group, std::uint32_t layer,
+                          std::vector<Point>& fences);
+  // As above, once there are some.
+  Result<std::vector<Point>> fences_of_layer(const Request& request, std::uint32_t layer);
   // The compute lane is in order: what waits in it keeps the live sequences from decoding.
   bool holds_up_decoding(Ticket by_cpu) const { return live_.any() && by_cpu > cpu_done_; }
   Result<bool> keep_decoding();
   // While the compute lane is full, the CPU and the loads go on.
   Result<Ticket> submit(std::size_t index, const PrefillRequest& work,
-                        std::span<const Point> fences);
-  Status submit_rest(std::size_t index, std::uint32_t past, std::span<const Point> fences);
+                        std::span<const Point> fences, const FencesOfLayer& of_layer = nullptr);
+  Status submit_rest(std::size_t index, std::uint32_t past, std::span<const Point> fences,
+                     const FencesOfLayer& of_layer = nullptr);
 
   Status land_loads(Nanos begin, Restore& result);
   Status land_two_hops(Nanos begin, Restore& result);

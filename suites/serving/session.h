@@ -58,7 +58,8 @@ struct Session {
   Device& device;
   ModelShape shape;
   SessionSpec spec;
-  std::vector<KvLayout> kv;  // one a group of layers, as the caches and the engines
+  std::vector<KvLayout> kv;     // one a group of layers, as the caches and the engines
+  std::vector<KvPlace> places;  // of each layer
   std::vector<std::unique_ptr<Buffer>> caches;
   std::unique_ptr<Prefill> prefill;
   std::unique_ptr<Buffer> staging;  // pinned, for write_device and read_device

@@ -180,6 +180,7 @@ Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector
   if (!batch) return batch.status();
   GroupRun run;
   run.batch = std::move(*batch);
+  run.batch.by_layer = point.pipeline == PipelineKind::layer;
   run.reach = reach(point);
   run.batch.offloaded =
       chunks_within(run.batch.context_tokens, point.max_offload_tokens, s.chunk_tokens());

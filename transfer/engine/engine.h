@@ -57,6 +57,10 @@ struct LoadOptions {
   // Copies that the device has not been handed by then are dropped, as `timeout`. Device clock.
   Nanos deadline = Nanos::max();
   ChunkTokens tokens{};  // of the keys' whole chunks, where check_tokens
+  // Layer after layer of all chunks, rather than chunk after chunk of all layers, so that readers
+  // of a layer need not wait for the next: see fences_for_read. `invalid` where one region holds
+  // several layers, or the copy is staged.
+  bool by_layer = false;
 };
 
 // How one offload or load ended. Chunks that failed are counted, never served.
@@ -170,6 +174,11 @@ class Engine {
   // into a block failed and nothing was written there since: recompute it. `lost`, here and below,
   // where a load that was given up may still write to a block: never use it again.
   virtual Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks) = 0;
+
+  // As above, of a reader of one layer alone (of kv.layers), which need not wait for those behind
+  // it where the blocks are loaded by layer.
+  virtual Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks,
+                                                     std::uint32_t layer) = 0;
 
   // The points that a writer of `blocks` must fence on: the offloads and loads of them that are
   // open. `busy` as above.
