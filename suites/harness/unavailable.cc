@@ -24,6 +24,11 @@ constexpr std::array kRows = {
         },
         "a staged copy moves whole chunks, no layer alone: use another --copy or --pipeline "
         "request"},
+    Row{[](const GridPoint& point) {
+          return point.pipeline == PipelineKind::layer && point.disk.bytes > 0;
+        },
+        "what comes from a disk tier comes in whole chunks, no layer alone: use --pipeline request "
+        "or --disk-bytes none"},
 };
 
 }  // namespace
