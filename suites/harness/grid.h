@@ -47,6 +47,12 @@ struct TierSize {
   bool operator==(const TierSize&) const = default;
 };
 
+// Of the disk tier below it.
+struct DiskSize {
+  std::uint64_t bytes = 0;  // 0: there is none
+  bool operator==(const DiskSize&) const = default;
+};
+
 // One value of every axis but the plan: what the arms of a comparison group share.
 struct GridPoint {
   std::uint64_t context_tokens = 0;
@@ -58,6 +64,7 @@ struct GridPoint {
   PipelineKind pipeline = PipelineKind::request;
   std::string link = "native";
   TierSize host_tier{};
+  DiskSize disk{};
   Eviction eviction = Eviction::lru;
   std::uint64_t max_offload_tokens = 0, max_load_tokens = 0;  // of one request; 0: no limit
   StorePolicy store = StorePolicy::immediate;
@@ -82,6 +89,7 @@ struct Grid {
   std::vector<PipelineKind> pipeline = {PipelineKind::request};
   std::vector<std::string> link = {"native"};
   std::vector<TierSize> host_tier = {{}};
+  std::vector<DiskSize> disk = {{}};
   std::vector<Eviction> eviction = {Eviction::lru};
   std::vector<std::uint64_t> max_offload_tokens = {0}, max_load_tokens = {0};
   std::vector<StorePolicy> store = {StorePolicy::immediate};

@@ -198,7 +198,7 @@ TEST(GroupName, HasEveryParamButThePlan) {
   EXPECT_EQ(group_name("ttft", "llama-3.1-8b", GridPoint{.context_tokens = 10240}),
             "ttft/llama-3.1-8b/context:10240/batch:1/live:0/kv_dtype:bf16/block_tokens:16/"
             "blocks_per_chunk:16/layout:block_first/copy:dma/pipeline:request/link:native/"
-            "host_tier:unbounded/eviction:lru/store:immediate/"
+            "host_tier:unbounded/disk_bytes:none/eviction:lru/store:immediate/"
             "max_offload_tokens:0/max_load_tokens:0/check_tokens:off/key_hash:xxh3/"
             "serving_cost:none");
 }
@@ -214,6 +214,10 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_NE(unavailable(apart), "");
   apart.copy = kCopyAuto;
   EXPECT_NE(unavailable(apart), "");
+  apart.copy = CopyPath::dma;
+  apart.disk.bytes = 1;
+  EXPECT_NE(unavailable(apart), "");
+  EXPECT_EQ(unavailable(GridPoint{.disk = {1}}), "");
 }
 
 }  // namespace

@@ -28,8 +28,12 @@ constexpr std::array kRows = {
           return point.pipeline == PipelineKind::layer && point.copy == kCopyAuto;
         },
         "auto may choose staged copies, which move whole chunks, no layer alone: name another "
-        "--copy, "
-        "or use --pipeline request"},
+        "--copy, or use --pipeline request"},
+    Row{[](const GridPoint& point) {
+          return point.pipeline == PipelineKind::layer && point.disk.bytes > 0;
+        },
+        "what comes from a disk tier comes in whole chunks, no layer alone: use --pipeline request "
+        "or --disk-bytes none"},
 };
 
 }  // namespace

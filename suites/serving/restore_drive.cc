@@ -22,6 +22,7 @@ Status RestoreRun::drive() {
     if (Status e = engine->poll(); !e.ok()) return e;
   }
   for (;;) {
+    if (Status e = hops_ ? hops_->drive() : Status{}; !e.ok()) return e;
     Result<bool> progress = advance_forward();
     if (progress && !*progress) progress = advance_cpu();
     if (progress && !*progress) progress = keep_decoding();
@@ -117,6 +118,10 @@ Status RestoreRun::spend(Nanos duration, Ticket& ticket) {
 }
 
 Status RestoreRun::start_load(const Request& request, Flight& flight) {
+  if (hops_) {
+    hops_->begin(request, range_);
+    return {};
+  }
   for (std::size_t group = 0; group < s_.kv.size(); ++group) {
     const Chunks wanted = chunks_of(s_, request, needed(group), group);
     const auto load = s_.engines[group]->load(
@@ -133,6 +138,8 @@ Result<bool> RestoreRun::advance_forward() {
   Flight& flight = flights_[forwards_];
   const Ticket by_cpu = std::max(flight.scheduled, flight.prepared);
   if (holds_up_decoding(by_cpu)) return false;
+  // What has not been asked for yet can't be fenced on.
+  if (hops_ && range_.count > 0 && !hops_->handed_over(forwards_)) return false;
   std::vector<Point> fences = on_cpu(*s_.cpu, by_cpu);
   const bool by_layer = batch_.by_layer && range_.count > 0;
   std::vector<Point> of_first;

@@ -27,8 +27,9 @@ std::uint64_t blocks_of(const GridPoint& p) {
 DType computed_in(DType kv_dtype) { return kv_dtype == DType::f32 ? DType::f32 : DType::bf16; }
 
 // The weakest of what the device prices this model with.
-Basis basis_for(const DeviceInfo& info, const ModelShape& shape) {
+Basis basis_for(const DeviceInfo& info, const ModelShape& shape, const GridPoint& p) {
   Basis basis = info.basis;
+  if (p.disk.bytes > 0) basis = std::max(basis, info.op_bases.disk);
   if (shape.experts) basis = std::max(basis, info.op_bases.experts);
   if (shape.latent) basis = std::max(basis, info.op_bases.latent_attention);
   if (shape.ranks > 1) basis = std::max(basis, info.op_bases.all_reduce);
@@ -38,7 +39,7 @@ Basis basis_for(const DeviceInfo& info, const ModelShape& shape) {
 bool share_a_cache(const GridPoint& a, const GridPoint& b) {
   return a.kv_dtype == b.kv_dtype && a.layout == b.layout && a.block_tokens == b.block_tokens &&
          a.blocks_per_chunk == b.blocks_per_chunk && a.host_tier == b.host_tier &&
-         a.eviction == b.eviction && a.store == b.store && a.copy == b.copy;
+         a.disk == b.disk && a.eviction == b.eviction && a.store == b.store && a.copy == b.copy;
 }
 
 // Of a tier that is bounded, the layers without a window get what the others leave.
@@ -126,12 +127,15 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.eviction = p.eviction;
   spec.store = p.store;
   spec.copy = copy_choice(p);
+  spec.disk_bytes = p.disk.bytes;
+  spec.disk_path = setup_.disk;
   spec.check_tokens = p.check_tokens;
   spec.key_hash = p.key_hash;
   bound_tier(p, setup_.shape, spec);
   std::uint64_t moved = 0;
   for (const KvLayout& kv : layouts) moved += 2 * kv.cache_bytes();
-  spec.backed = !setup_.device.info().virtual_time || (options_.moves_data && moved <= kMovedBytes);
+  const bool can_move = options_.moves_data && (p.disk.bytes == 0 || !setup_.disk.empty());
+  spec.backed = !setup_.device.info().virtual_time || (can_move && moved <= kMovedBytes);
   return spec;
 }
 
@@ -189,6 +193,11 @@ Status TtftSuite::group_can_run(const GridPoint& p) const {
   if (computed_in(p.kv_dtype) == DType::bf16 && !info.bf16_unavailable.empty()) {
     return {Code::unsupported, info.bf16_unavailable};
   }
+  if (p.disk.bytes > 0 && kv_groups(setup_.shape).size() > 1) {
+    return {Code::unsupported,
+            "a disk tier holds the KV of models whose layers all see everything, and some of this "
+            "one's have a window: leave out --disk-bytes"};
+  }
   const SessionSpec spec = own_spec(p);
   if (Status e = holds_a_chunk(setup_.shape, spec); !e.ok()) return e;
   return fits(info, setup_.shape, spec, bytes_of_requests(p));
@@ -219,7 +228,7 @@ Case TtftSuite::blank(const GridPoint& point, PlanKind plan) const {
   made.params = case_params(point, plan);
   if (setup_.whole) made.params["layers"] = setup_.shape.layers;
   made.params["data"] = own_spec(point).backed ? "on" : "off";
-  made.basis = basis_for(setup_.device.info(), setup_.shape);
+  made.basis = basis_for(setup_.device.info(), setup_.shape, point);
   return made;
 }
 

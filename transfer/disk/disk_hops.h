@@ -54,6 +54,8 @@ class DiskHops {
   void add_open_points(std::vector<Point>& points) const;
 
   const DiskTier& disk() const { return disk_; }
+  DiskFacts read_facts() const { return read_queue_->disk_facts(); }
+  DiskFacts write_facts() const { return write_queue_->disk_facts(); }
   const DiskHopCounters& counters() const { return counters_; }
 
  private:

@@ -89,6 +89,12 @@ struct EngineCounters {
   std::uint64_t chunks_fetched = 0;  // from the disk tier; what failed there counts as failed
 };
 
+// How the disk tier's lanes move files, and what came too late for them.
+struct DiskLanes {
+  DiskFacts reads, writes;
+  std::uint64_t missed_writes = 0;  // chunks that the host tier evicted before their turn
+};
+
 // Device memory that an engine takes beside the cache: places that staged copies pass.
 std::uint64_t engine_device_bytes(const EngineConfig& config);
 
@@ -187,6 +193,7 @@ class Engine {
   virtual const EngineCounters& counters() const = 0;
   virtual const HostTierFacts& tier() const = 0;  // as obtained, not as asked for
   virtual const DiskTier* disk() const = 0;       // null: there is none
+  virtual DiskLanes disk_lanes() const = 0;       // all empty: there is none
   virtual HostTierUse tier_use() const = 0;       // goes through all slots
 };
 

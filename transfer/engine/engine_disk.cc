@@ -21,6 +21,11 @@ Status EngineImpl::open_disk(const EngineConfig& config) {
   return {};
 }
 
+DiskLanes EngineImpl::disk_lanes() const {
+  if (!disk_) return {};
+  return {disk_->read_facts(), disk_->write_facts(), disk_->counters().missed_writes};
+}
+
 std::uint32_t EngineImpl::reachable(std::span<const ChunkKey> keys) {
   if (load_lane_.given_up()) return 0;
   std::uint32_t count = 0;

@@ -55,6 +55,7 @@ class EngineImpl final : public Engine {
   const EngineCounters& counters() const override { return counters_; }
   const HostTierFacts& tier() const override { return tier_.facts(); }
   const DiskTier* disk() const override { return disk_ ? &disk_->disk() : nullptr; }
+  DiskLanes disk_lanes() const override;
   Status open_disk(const EngineConfig& config);  // before anything else
   HostTierUse tier_use() const override { return tier_.use(); }
 
