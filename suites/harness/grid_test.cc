@@ -214,7 +214,7 @@ TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_NE(unavailable(apart), "");
   apart.copy = kCopyAuto;
   EXPECT_NE(unavailable(apart), "");
-  apart.copy = CopyPath::dma;
+  apart.copy = {CopyPath::dma};
   apart.disk.bytes = 1;
   EXPECT_NE(unavailable(apart), "");
   EXPECT_EQ(unavailable(GridPoint{.disk = {1}}), "");
