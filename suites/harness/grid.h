@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,14 @@ constexpr std::string_view name(PipelineKind pipeline) {
   return pipeline == PipelineKind::request ? "request" : "layer";
 }
 
+// How a case's chunks are copied: by one path, or by the one that a calibration run found fastest
+// for transfers like it.
+struct CopyKind {
+  std::optional<CopyPath> path = CopyPath::dma;  // empty: auto
+  bool operator==(const CopyKind&) const = default;
+};
+constexpr CopyKind kCopyAuto{std::nullopt};
+
 // Of the host tier, for all of a model's layers.
 struct TierSize {
   std::uint64_t bytes = 0;  // 0: unbounded, which is all that a case may store
@@ -51,7 +60,7 @@ struct GridPoint {
   DType kv_dtype = DType::bf16;
   std::uint32_t block_tokens = 16, blocks_per_chunk = 16;
   Layout layout = Layout::block_first;
-  CopyPath copy = CopyPath::dma;
+  CopyKind copy{};
   PipelineKind pipeline = PipelineKind::request;
   std::string link = "native";
   TierSize host_tier{};
@@ -75,7 +84,7 @@ struct Grid {
   std::vector<DType> kv_dtype = {DType::bf16};
   std::vector<std::uint32_t> block_tokens = {16}, blocks_per_chunk = {16};
   std::vector<Layout> layout = {Layout::block_first};
-  std::vector<CopyPath> copy = {CopyPath::dma};
+  std::vector<CopyKind> copy = {{}};
   std::vector<PlanKind> plan = {PlanKind::recompute, PlanKind::copy};
   std::vector<PipelineKind> pipeline = {PipelineKind::request};
   std::vector<std::string> link = {"native"};

@@ -75,6 +75,20 @@ Status set_host_tiers(Grid& grid, std::string_view text) {
   });
 }
 
+std::string_view name(CopyKind kind) { return kind.path ? name(*kind.path) : "auto"; }
+
+Status set_copies(Grid& grid, std::string_view text) {
+  return set_list<&Grid::copy>(grid, text, [](std::string_view part) -> Result<CopyKind> {
+    for (const CopyKind kind :
+         {CopyKind{CopyPath::dma}, CopyKind{CopyPath::batch}, CopyKind{CopyPath::kernel},
+          CopyKind{CopyPath::staged}, kCopyAuto}) {
+      if (part == name(kind)) return kind;
+    }
+    return invalid(in_quotes(part) +
+                   " is not known, expected one of dma, batch, kernel, staged, auto");
+  });
+}
+
 Status set_disks(Grid& grid, std::string_view text) {
   return set_list<&Grid::disk>(grid, text, [](std::string_view part) -> Result<DiskSize> {
     if (part == "none") return DiskSize{};
@@ -124,6 +138,7 @@ Json json_of(const KeyHash& hash) { return hash.name(); }
 Json json_of(const ServingCost& cost) { return cost.text; }
 Json json_of(std::uint64_t count) { return count; }
 Json json_of(const std::string& text) { return text; }
+Json json_of(CopyKind kind) { return name(kind); }
 Json json_of(TierSize size) { return size.bytes == 0 ? Json("unbounded") : Json(size.bytes); }
 Json json_of(DiskSize size) { return size.bytes == 0 ? Json("none") : Json(size.bytes); }
 template <class Named>
@@ -217,8 +232,8 @@ constexpr std::array kAxes = {
         "layout", "layout", "of a block: block_first, layer_first [block_first]",
         set_names<&Grid::layout, Layout::block_first, Layout::layer_first>),
     axis<&Grid::copy, &GridPoint::copy>(
-        "copy", "copy", "dma, batch, kernel, staged: gathered on the device [dma]",
-        set_names<&Grid::copy, CopyPath::dma, CopyPath::batch, CopyPath::kernel, CopyPath::staged>),
+        "copy", "copy", "dma, batch, kernel, staged (by a gather), auto: the fastest [dma]",
+        set_copies),
     axis<&Grid::pipeline, &GridPoint::pipeline>(
         "pipeline", "pipeline", "request, layer (of layer_first) [request]",
         set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),

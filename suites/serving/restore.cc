@@ -90,6 +90,8 @@ Status RestoreRun::land_loads(Nanos begin, Restore& result) {
     for (std::size_t group = 0; group < flight.loads.size(); ++group) {
       const auto ended = s_.engines[group]->wait(flight.loads[group], kNever);
       if (!ended) return ended.status();
+      // What was submitted behind it waits for as long as it does.
+      if (ended->status.code == Code::lost) return ended->status;
       flight.load_failed |= !ended->status.ok();
       result.bytes_loaded += ended->bytes;
       result.regions_loaded += ended->regions;

@@ -39,7 +39,17 @@ Status RestoreRun::drive_until(const std::function<bool()>& reached) {
 }
 
 Status RestoreRun::wait_for_something() {
-  return s_.device.wait_any(open_points(), kNever).status();
+  const auto waited = wait_any(open_points());
+  return waited.code() == Code::timeout ? Status{} : waited.status();
+}
+
+// `timeout`: an engine has something to give up. Virtual time without an event is slept through.
+Result<std::size_t> RestoreRun::wait_any(std::span<const Point> points) {
+  Nanos expiry = kNever;
+  for (const auto& engine : s_.engines) expiry = std::min(expiry, engine->next_expiry());
+  auto first = s_.device.wait_any(points, expiry);
+  if (first.code() == Code::stuck && expiry < kNever) first = s_.device.wait_any({}, expiry);
+  return first;
 }
 
 Status RestoreRun::drive_until(Point point) {
@@ -47,7 +57,8 @@ Status RestoreRun::drive_until(Point point) {
     if (Status e = drive(); !e.ok()) return e;
     std::vector<Point> points = open_points();
     points.insert(points.begin(), point);
-    const auto first = s_.device.wait_any(points, kNever);
+    const auto first = wait_any(points);
+    if (first.code() == Code::timeout) continue;
     if (!first || *first == 0) return first.status();
   }
 }

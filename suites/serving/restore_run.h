@@ -47,6 +47,7 @@ class RestoreRun {
   Status drive();
   Status drive_until(const std::function<bool()>& reached);
   Status drive_until(Point point);
+  Result<std::size_t> wait_any(std::span<const Point> points);
   Status wait_for_something();
   // The points whose completion lets drive() go on.
   std::vector<Point> open_points() const;

@@ -68,6 +68,7 @@ EngineConfig engine_config(const SessionSpec& spec, const KvLayout& kv) {
   config.eviction = spec.eviction;
   config.store = spec.store;
   config.copy = spec.copy;
+  config.copy_timeout = spec.copy_timeout;
   config.check_tokens = spec.check_tokens;
   config.backed = spec.backed;
   return config;

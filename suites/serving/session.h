@@ -27,7 +27,8 @@ struct SessionSpec {
   bool host_tier_bounded = false;     // by whoever asked for the run: it may be too small
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
-  CopyPath copy = CopyPath::dma;
+  CopyChoice copy = CopyPath::dma;
+  Nanos copy_timeout{};  // as EngineConfig's
   bool check_tokens = false;
   KeyHash key_hash{};
   std::uint64_t disk_bytes = 0;  // of a disk tier below the host tier; 0: none. One group alone

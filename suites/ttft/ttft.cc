@@ -49,9 +49,10 @@ void bound_tier(const GridPoint& p, const ModelShape& shape, SessionSpec& spec) 
   spec.host_tier_bytes = p.host_tier.bytes - std::min(p.host_tier.bytes, windows);
 }
 
-// Why the device does not copy so; empty where it does. Staged copies cross the link by dma.
-std::string why_not_copied(const DeviceInfo& info, CopyPath path) {
-  return path == CopyPath::staged ? "" : info.copy_unavailable[static_cast<std::size_t>(path)];
+// An engine that gave up a lane serves no other group.
+bool lost_a_lane(const GroupRun& run) {
+  return std::ranges::any_of(run.plans,
+                             [](const PlanRuns& plan) { return plan.status.code == Code::lost; });
 }
 
 // Ok where a chunk of every group of layers has room.
@@ -81,6 +82,30 @@ std::string TtftSuite::why_not(const GridPoint& p, PlanKind plan) {
                      chunk);
 }
 
+std::uint32_t TtftSuite::regions_per_chunk(const GridPoint& p) const {
+  const KvGroup all = kv_groups(setup_.shape).front();
+  return p.blocks_per_chunk *
+         make_kv_layout(setup_.shape, all, p.kv_dtype, p.layout, p.block_tokens, 1)
+             .regions_per_block();
+}
+
+// Of auto, any path until it was calibrated.
+CopyChoice TtftSuite::copy_choice(const GridPoint& p) const {
+  if (p.copy.path) return *p.copy.path;
+  const auto known = calibrations_.find(regions_per_chunk(p));
+  return known == calibrations_.end() ? any_path() : known->second.choice;
+}
+
+// Before the session takes the device's memory.
+Status TtftSuite::calibrate(const GridPoint& p) {
+  const std::uint32_t regions = regions_per_chunk(p);
+  if (p.copy.path || calibrations_.contains(regions)) return {};
+  session_.reset();
+  auto made = calibrate_copy(setup_.device, regions);
+  if (made) calibrations_.emplace(regions, std::move(*made));
+  return made.status();
+}
+
 SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   SessionSpec spec;
   spec.dtype = computed_in(p.kv_dtype);
@@ -101,7 +126,7 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.host_tier_bounded = p.host_tier.bytes > 0;
   spec.eviction = p.eviction;
   spec.store = p.store;
-  spec.copy = p.copy;
+  spec.copy = copy_choice(p);
   spec.disk_bytes = p.disk.bytes;
   spec.disk_path = setup_.disk;
   spec.check_tokens = p.check_tokens;
@@ -150,7 +175,8 @@ Status TtftSuite::group_can_run(const GridPoint& p) const {
             "this build prices a quantised KV cache on a simulated device and "
             "does not compute with it: use --kv-dtype bf16 or f32"};
   }
-  if (const std::string why = why_not_copied(info, p.copy); !why.empty()) {
+  if (const std::string why = why_not_copied(info, p.copy.path.value_or(CopyPath::dma));
+      p.copy.path && !why.empty()) {
     return {Code::unsupported, why};
   }
   if (p.context_tokens > setup_.shape.max_position) {
@@ -177,8 +203,9 @@ Status TtftSuite::group_can_run(const GridPoint& p) const {
   return fits(info, setup_.shape, spec, bytes_of_requests(p));
 }
 
-Status TtftSuite::prepare(const GridPoint& point) {
-  const SessionSpec spec = shared_spec(point);
+Status TtftSuite::prepare(const GridPoint& point, const Ceilings& roofs) {
+  SessionSpec spec = shared_spec(point);
+  spec.copy_timeout = copy_timeout(roofs, setup_.shape, spec);
   if (session_ && session_->spec == spec) return {};
   session_.reset();
   auto session = Session::create(setup_.device, setup_.shape, spec);
@@ -222,7 +249,8 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
     roofs = ceilings(computed_in(group.point.kv_dtype));
     why = roofs.status();
   }
-  if (why.ok()) why = prepare(group.point);
+  if (why.ok()) why = calibrate(group.point);
+  if (why.ok()) why = prepare(group.point, *roofs);
   Result<GroupRun> run = why;
   if (why.ok()) {
     run = run_group(*session_, group.point, plans, setup_.draws, setup_.seed);
@@ -234,7 +262,19 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
   }
   const ModelShape* whole = setup_.whole ? &*setup_.whole : nullptr;
   if (why.ok()) fill_metrics(*session_, *roofs, *run, whole, cases);
+  if (why.ok() && !group.point.copy.path) add_copy_auto(group.point, *run, cases);
+  if (why.code == Code::lost || (why.ok() && lost_a_lane(*run))) session_.reset();
   return cases;
+}
+
+void TtftSuite::add_copy_auto(const GridPoint& point, const GroupRun& run,
+                              std::vector<Case>& cases) const {
+  const CopyCalibration& by = calibrations_.at(regions_per_chunk(point));
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (run.plans[i].plan != PlanKind::recompute) {
+      cases[i].copy_auto = copy_auto_json(by, run.copies);
+    }
+  }
 }
 
 std::vector<Case> TtftSuite::run(const ComparisonGroup& group) {

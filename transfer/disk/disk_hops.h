@@ -23,6 +23,7 @@ struct DiskHopCounters {
 struct FetchedChunk {
   std::uint32_t tag = 0;  // the caller's
   Status status;          // ok: the chunk is visible in the host tier
+  Interval interval{};    // of the read; zero where there was none
 };
 
 class DiskHops {
@@ -68,6 +69,7 @@ class DiskHops {
     DiskRead file;
     SlotId slot = kNoSlot;
     std::uint32_t header = 0, tag = 0;
+    Nanos submitted{};
   };
   struct Waiting {
     SlotId slot;

@@ -50,6 +50,7 @@ Result<TransferId> EngineImpl::prefetch(std::span<const ChunkKey> keys) {
       continue;
     }
     ++transfers_[index].copies_open;
+    bytes_open_[static_cast<std::size_t>(Direction::fetch)] += tier_.facts().chunk_bytes;
     disk_->fetch(key, index);
   }
   end_if_done(index);
@@ -63,7 +64,11 @@ Status EngineImpl::poll_disk() {
   Status status = disk_->poll(fetched_);
   for (const FetchedChunk& fetched : fetched_) {
     OpenTransfer& transfer = transfers_[fetched.tag];
+    const auto at = static_cast<std::size_t>(Direction::fetch);
+    bytes_open_[at] -= tier_.facts().chunk_bytes;
     if (fetched.status.ok()) {
+      const Interval& read = fetched.interval;
+      meters_[at].landed(tier_.facts().chunk_bytes, read, read.begin, true);
       transfer.result.bytes += tier_.facts().chunk_bytes;
       ++counters_.chunks_fetched;
     } else {

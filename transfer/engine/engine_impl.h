@@ -42,6 +42,7 @@ class EngineImpl final : public Engine {
   std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const override;
   Status protect(const ChunkKey& key, bool on) override { return tier_.protect(key, on); }
   Status poll() override;
+  Nanos next_expiry() const override;
   std::vector<Point> open_points() const override;
   std::vector<TransferResult> take_results() override;
   Result<TransferResult> wait(TransferId id, Nanos deadline) override;
@@ -101,7 +102,6 @@ class EngineImpl final : public Engine {
   void expire();
   void give_up_stalled(Nanos now);
   void give_up(Lane& lane);
-  Nanos next_expiry() const;
   Status wait_for_progress(Nanos deadline);
   Lane& lane_of(Direction direction) {
     return direction == Direction::offload ? offload_lane_ : load_lane_;
@@ -126,8 +126,8 @@ class EngineImpl final : public Engine {
   EngineCounters counters_;
 
   // By direction: what is asked for and has not ended, and how fast it goes.
-  std::uint64_t bytes_open_[2] = {0, 0};
-  CopyMeter meters_[2];
+  std::uint64_t bytes_open_[3] = {0, 0, 0};
+  CopyMeter meters_[3];
   Nanos earliest_deadline_ = Nanos::max();  // of the open transfers, or earlier
   std::vector<bool> lost_blocks_;           // empty: none is; see fences_for_write
 
