@@ -19,6 +19,7 @@ DEFAULTS = {
     "pipeline": "request",
     "link": "native",
     "host_tier": "unbounded",
+    "disk_bytes": "none",
     "eviction": "lru",
     "store": "immediate",
     "max_offload_tokens": 0,

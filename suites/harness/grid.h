@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,10 +33,24 @@ constexpr std::string_view name(PipelineKind pipeline) {
   return pipeline == PipelineKind::request ? "request" : "layer";
 }
 
+// How a case's chunks are copied: by one path, or by the one that a calibration run found fastest
+// for transfers like it.
+struct CopyKind {
+  std::optional<CopyPath> path = CopyPath::dma;  // empty: auto
+  bool operator==(const CopyKind&) const = default;
+};
+constexpr CopyKind kCopyAuto{std::nullopt};
+
 // Of the host tier, for all of a model's layers.
 struct TierSize {
   std::uint64_t bytes = 0;  // 0: unbounded, which is all that a case may store
   bool operator==(const TierSize&) const = default;
+};
+
+// Of the disk tier below it.
+struct DiskSize {
+  std::uint64_t bytes = 0;  // 0: there is none
+  bool operator==(const DiskSize&) const = default;
 };
 
 // One value of every axis but the plan: what the arms of a comparison group share.
@@ -45,10 +60,11 @@ struct GridPoint {
   DType kv_dtype = DType::bf16;
   std::uint32_t block_tokens = 16, blocks_per_chunk = 16;
   Layout layout = Layout::block_first;
-  CopyPath copy = CopyPath::dma;
+  CopyKind copy{};
   PipelineKind pipeline = PipelineKind::request;
   std::string link = "native";
   TierSize host_tier{};
+  DiskSize disk{};
   Eviction eviction = Eviction::lru;
   std::uint64_t max_offload_tokens = 0, max_load_tokens = 0;  // of one request; 0: no limit
   StorePolicy store = StorePolicy::immediate;
@@ -68,11 +84,12 @@ struct Grid {
   std::vector<DType> kv_dtype = {DType::bf16};
   std::vector<std::uint32_t> block_tokens = {16}, blocks_per_chunk = {16};
   std::vector<Layout> layout = {Layout::block_first};
-  std::vector<CopyPath> copy = {CopyPath::dma};
+  std::vector<CopyKind> copy = {{}};
   std::vector<PlanKind> plan = {PlanKind::recompute, PlanKind::copy};
   std::vector<PipelineKind> pipeline = {PipelineKind::request};
   std::vector<std::string> link = {"native"};
   std::vector<TierSize> host_tier = {{}};
+  std::vector<DiskSize> disk = {{}};
   std::vector<Eviction> eviction = {Eviction::lru};
   std::vector<std::uint64_t> max_offload_tokens = {0}, max_load_tokens = {0};
   std::vector<StorePolicy> store = {StorePolicy::immediate};

@@ -75,6 +75,29 @@ Status set_host_tiers(Grid& grid, std::string_view text) {
   });
 }
 
+std::string_view name(CopyKind kind) { return kind.path ? name(*kind.path) : "auto"; }
+
+Status set_copies(Grid& grid, std::string_view text) {
+  return set_list<&Grid::copy>(grid, text, [](std::string_view part) -> Result<CopyKind> {
+    for (const CopyKind kind :
+         {CopyKind{CopyPath::dma}, CopyKind{CopyPath::batch}, CopyKind{CopyPath::kernel},
+          CopyKind{CopyPath::staged}, kCopyAuto}) {
+      if (part == name(kind)) return kind;
+    }
+    return invalid(in_quotes(part) +
+                   " is not known, expected one of dma, batch, kernel, staged, auto");
+  });
+}
+
+Status set_disks(Grid& grid, std::string_view text) {
+  return set_list<&Grid::disk>(grid, text, [](std::string_view part) -> Result<DiskSize> {
+    if (part == "none") return DiskSize{};
+    const auto bytes = parse_bytes(part);
+    if (!bytes) return invalid(bytes.status().text + ", or none");
+    return DiskSize{*bytes};
+  });
+}
+
 Status set_serving_cost(Grid& grid, std::string_view text) {
   auto cost = parse_serving_cost(text);
   if (cost) grid.serving_cost = std::move(*cost);
@@ -115,7 +138,9 @@ Json json_of(const KeyHash& hash) { return hash.name(); }
 Json json_of(const ServingCost& cost) { return cost.text; }
 Json json_of(std::uint64_t count) { return count; }
 Json json_of(const std::string& text) { return text; }
+Json json_of(CopyKind kind) { return name(kind); }
 Json json_of(TierSize size) { return size.bytes == 0 ? Json("unbounded") : Json(size.bytes); }
+Json json_of(DiskSize size) { return size.bytes == 0 ? Json("none") : Json(size.bytes); }
 template <class Named>
 requires std::is_enum_v<Named> Json json_of(Named value) { return name(value); }
 
@@ -207,8 +232,8 @@ constexpr std::array kAxes = {
         "layout", "layout", "of a block: block_first, layer_first [block_first]",
         set_names<&Grid::layout, Layout::block_first, Layout::layer_first>),
     axis<&Grid::copy, &GridPoint::copy>(
-        "copy", "copy", "dma, batch, kernel, staged: gathered on the device [dma]",
-        set_names<&Grid::copy, CopyPath::dma, CopyPath::batch, CopyPath::kernel, CopyPath::staged>),
+        "copy", "copy", "dma, batch, kernel, staged (by a gather), auto: the fastest [dma]",
+        set_copies),
     axis<&Grid::pipeline, &GridPoint::pipeline>(
         "pipeline", "pipeline", "request, layer (of layer_first) [request]",
         set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),
@@ -216,8 +241,10 @@ constexpr std::array kAxes = {
                                         "native, pcie4x16, nvlink-c2c, 20GB/s [native]", set_links),
     axis<&Grid::host_tier, &GridPoint::host_tier>(
         "host_tier", "host-tier", "bytes: 16GiB, or unbounded [unbounded]", set_host_tiers),
+    axis<&Grid::disk, &GridPoint::disk>(
+        "disk_bytes", "disk-bytes", "of a tier below it, in --disk: 1TB, none [none]", set_disks),
     axis<&Grid::eviction, &GridPoint::eviction>(
-        "eviction", "eviction", "of the host tier: lru, arc, s3fifo [lru]",
+        "eviction", "eviction", "of both tiers: lru, arc, s3fifo [lru]",
         set_names<&Grid::eviction, Eviction::lru, Eviction::arc, Eviction::s3fifo>),
     axis<&Grid::store, &GridPoint::store>(
         "store", "store", "immediate, second-use, on-evict [immediate]",

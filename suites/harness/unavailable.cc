@@ -20,10 +20,20 @@ constexpr std::array kRows = {
         "a region of block_first holds all layers of a block, so that none can be loaded alone: "
         "use --layout layer_first or --pipeline request"},
     Row{[](const GridPoint& point) {
-          return point.pipeline == PipelineKind::layer && point.copy == CopyPath::staged;
+          return point.pipeline == PipelineKind::layer && point.copy == CopyKind{CopyPath::staged};
         },
         "a staged copy moves whole chunks, no layer alone: use another --copy or --pipeline "
         "request"},
+    Row{[](const GridPoint& point) {
+          return point.pipeline == PipelineKind::layer && point.copy == kCopyAuto;
+        },
+        "auto may choose staged copies, which move whole chunks, no layer alone: name another "
+        "--copy, or use --pipeline request"},
+    Row{[](const GridPoint& point) {
+          return point.pipeline == PipelineKind::layer && point.disk.bytes > 0;
+        },
+        "what comes from a disk tier comes in whole chunks, no layer alone: use --pipeline request "
+        "or --disk-bytes none"},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "kernels/model/kv_pattern.h"
+#include "suites/serving/two_hops.h"
 
 namespace kvroof {
 namespace {
@@ -48,7 +49,26 @@ Status draw_pattern(const KvLayout& kv, std::uint32_t first_layer, std::span<std
   return {};
 }
 
+// What the host tier has room for at once, and then the files.
+Status offer_to_disk(Session& s, const RequestBatch& batch, Offer as) {
+  Engine& engine = *s.engines.front();
+  const std::uint32_t most = std::max(1u, engine.tier().chunks / 2);
+  for (const Request& request : batch.requests) {
+    for (std::uint32_t at = 0; at < batch.offloaded; at += most) {
+      const ChunkRange range{at, std::min(most, batch.offloaded - at)};
+      const Chunks some = chunks_of(s, request, range, 0);
+      const OffloadOptions options{.offer = as, .tokens = some.tokens};
+      if (Status e = end_well(s, 0, engine.offload(some.keys, some.blocks, options)); !e.ok()) {
+        return e;
+      }
+      if (Status e = settle(s, engine); !e.ok()) return e;
+    }
+  }
+  return {};
+}
+
 Status offer(Session& s, const RequestBatch& batch, Offer as) {
+  if (s.spec.disk_bytes > 0) return offer_to_disk(s, batch, as);
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
     const Chunks all = whole_chunks(s, batch, request, {0, batch.offloaded}, group);
     if (all.keys.empty()) return Status{};
@@ -76,7 +96,9 @@ ChunkRange held_chunks(const Session& s, const RequestBatch& batch) {
       windows |= s.kv[group].window > 0;
       const ChunkRange range = needed_chunks(s, batch, all_chunks(batch), group);
       const Chunks wanted = chunks_of(s, request, range, group);
-      const std::uint32_t hits = s.engines[group]->lookup(wanted.keys, wanted.tokens);
+      Engine& engine = *s.engines[group];
+      const std::uint32_t hits = s.spec.disk_bytes > 0 ? engine.reachable(wanted.keys)
+                                                       : engine.lookup(wanted.keys, wanted.tokens);
       if (hits < range.count) held = std::min(held, range.first + hits);
     }
   }
@@ -84,6 +106,11 @@ ChunkRange held_chunks(const Session& s, const RequestBatch& batch) {
 }
 
 Status load(Session& s, const RequestBatch& batch, ChunkRange range) {
+  if (s.spec.disk_bytes > 0) {
+    TwoHops hops(s);
+    for (const Request& request : batch.requests) hops.begin(request, range);
+    return hops.finish();
+  }
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
     const Chunks some = whole_chunks(s, batch, request, range, group);
     if (some.keys.empty()) return Status{};

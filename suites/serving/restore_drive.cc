@@ -22,6 +22,7 @@ Status RestoreRun::drive() {
     if (Status e = engine->poll(); !e.ok()) return e;
   }
   for (;;) {
+    if (Status e = hops_ ? hops_->drive() : Status{}; !e.ok()) return e;
     Result<bool> progress = advance_forward();
     if (progress && !*progress) progress = advance_cpu();
     if (progress && !*progress) progress = keep_decoding();
@@ -38,7 +39,17 @@ Status RestoreRun::drive_until(const std::function<bool()>& reached) {
 }
 
 Status RestoreRun::wait_for_something() {
-  return s_.device.wait_any(open_points(), kNever).status();
+  const auto waited = wait_any(open_points());
+  return waited.code() == Code::timeout ? Status{} : waited.status();
+}
+
+// `timeout`: an engine has something to give up. Virtual time without an event is slept through.
+Result<std::size_t> RestoreRun::wait_any(std::span<const Point> points) {
+  Nanos expiry = kNever;
+  for (const auto& engine : s_.engines) expiry = std::min(expiry, engine->next_expiry());
+  auto first = s_.device.wait_any(points, expiry);
+  if (first.code() == Code::stuck && expiry < kNever) first = s_.device.wait_any({}, expiry);
+  return first;
 }
 
 Status RestoreRun::drive_until(Point point) {
@@ -46,7 +57,8 @@ Status RestoreRun::drive_until(Point point) {
     if (Status e = drive(); !e.ok()) return e;
     std::vector<Point> points = open_points();
     points.insert(points.begin(), point);
-    const auto first = s_.device.wait_any(points, kNever);
+    const auto first = wait_any(points);
+    if (first.code() == Code::timeout) continue;
     if (!first || *first == 0) return first.status();
   }
 }
@@ -106,6 +118,10 @@ Status RestoreRun::spend(Nanos duration, Ticket& ticket) {
 }
 
 Status RestoreRun::start_load(const Request& request, Flight& flight) {
+  if (hops_) {
+    hops_->begin(request, range_);
+    return {};
+  }
   for (std::size_t group = 0; group < s_.kv.size(); ++group) {
     const Chunks wanted = chunks_of(s_, request, needed(group), group);
     const auto load = s_.engines[group]->load(
@@ -122,6 +138,8 @@ Result<bool> RestoreRun::advance_forward() {
   Flight& flight = flights_[forwards_];
   const Ticket by_cpu = std::max(flight.scheduled, flight.prepared);
   if (holds_up_decoding(by_cpu)) return false;
+  // What has not been asked for yet can't be fenced on.
+  if (hops_ && range_.count > 0 && !hops_->handed_over(forwards_)) return false;
   std::vector<Point> fences = on_cpu(*s_.cpu, by_cpu);
   const bool by_layer = batch_.by_layer && range_.count > 0;
   std::vector<Point> of_first;

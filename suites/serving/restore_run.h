@@ -4,11 +4,13 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "suites/serving/live_decoding.h"
 #include "suites/serving/restore.h"
+#include "suites/serving/two_hops.h"
 
 namespace kvroof {
 
@@ -45,6 +47,7 @@ class RestoreRun {
   Status drive();
   Status drive_until(const std::function<bool()>& reached);
   Status drive_until(Point point);
+  Result<std::size_t> wait_any(std::span<const Point> points);
   Status wait_for_something();
   // The points whose completion lets drive() go on.
   std::vector<Point> open_points() const;
@@ -77,6 +80,7 @@ class RestoreRun {
                      const FencesOfLayer& of_layer = nullptr);
 
   Status land_loads(Nanos begin, Restore& result);
+  Status land_two_hops(Nanos begin, Restore& result);
   // In order. A request whose load failed was given work behind failed copies, which the device
   // aborted: all but its front is computed again.
   Status land_first_tokens();
@@ -88,9 +92,10 @@ class RestoreRun {
   const Nanos schedule_, prepare_;
   LiveDecoding live_;
   std::vector<Flight> flights_;
-  std::size_t turn_ = 0;      // the request that the CPU is at
-  std::size_t forwards_ = 0;  // requests whose first token is submitted
-  bool submitting_ = false;   // a forward pass, which no other may be mixed with
+  std::optional<TwoHops> hops_;  // where there is a disk tier; its n-th request is flight n
+  std::size_t turn_ = 0;         // the request that the CPU is at
+  std::size_t forwards_ = 0;     // requests whose first token is submitted
+  bool submitting_ = false;      // a forward pass, which no other may be mixed with
   Ticket cpu_done_ = 0;
 };
 

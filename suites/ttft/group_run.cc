@@ -185,8 +185,10 @@ Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector
   run.batch.offloaded =
       chunks_within(run.batch.context_tokens, point.max_offload_tokens, s.chunk_tokens());
   for (const PlanKind plan : plans) run.plans.emplace_back().plan = plan;
-  if (has(plans, PlanKind::copy) || has(plans, PlanKind::hybrid))
+  if (has(plans, PlanKind::copy) || has(plans, PlanKind::hybrid)) {
+    if (copies_by_choice(s)) run.copies = check_copies(s, run.batch);
     run.verification = verify_and_offload(s, run.batch);
+  }
   if (!run.verification.status.ok()) return run.verification.status;
   if (Status e = choose_ranges(s, point, run); !e.ok()) return e;
   sample(s, point, seed, run);

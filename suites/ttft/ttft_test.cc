@@ -80,7 +80,7 @@ TEST(TtftSuite, EveryWayToCopyRunsInBothLayouts) {
     for (const Layout layout : {Layout::block_first, Layout::layer_first}) {
       FaultyDevice device(open_simulator());
       ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::immediate);
-      group.point.copy = copy;
+      group.point.copy = {copy};
       group.point.layout = layout;
       const std::vector<Case> cases = run(device, group);
       for (const Case& one : cases) EXPECT_EQ(one.outcome, Outcome::ok) << name(copy) << one.reason;
@@ -97,11 +97,62 @@ TEST(TtftSuite, EveryWayToCopyRunsInBothLayouts) {
   }
 }
 
+TEST(TtftSuite, AutoTakesTheBestOfWhatWasTimedAndSaysSo) {
+  for (const bool on_host : {false, true}) {
+    FaultyDevice device(on_host ? open_host() : open_simulator());
+    ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::immediate);
+    group.point.context_tokens = 512;
+    group.point.kv_dtype = DType::f32;
+    group.point.copy = kCopyAuto;
+    group.point.layout = Layout::layer_first;
+    const std::vector<Case> cases = run(device, group);
+    for (const Case& one : cases) EXPECT_EQ(one.outcome, Outcome::ok) << one.reason;
+    EXPECT_TRUE(cases[0].copy_auto.is_null()) << "recompute copies nothing";
+    const Case& copy = cases[1];
+    EXPECT_EQ(copy.params["copy"], "auto");
+    EXPECT_EQ(copy.copy_auto["source"], on_host ? "calibration" : "profile");
+    EXPECT_EQ(copy.copy_auto["unavailable"].contains("batch"), on_host);
+    const Json& load = copy.copy_auto["choices"][1];
+    EXPECT_EQ(load["direction"], "load");
+    EXPECT_EQ(load["regions"], 128);
+    EXPECT_FALSE(load.contains("unchecked")) << load.dump();
+    // Two chunks: gathered, each crosses the link as one region.
+    const std::uint64_t regions = *find_metric(copy, "regions_loaded")->value;
+    EXPECT_EQ(regions == 2u, load["taken"] == "staged") << regions << load.dump();
+    if (!on_host) {
+      EXPECT_NE(load["taken"], "dma") << "a region costs 1 us";
+    }
+  }
+}
+
+// The engine's first copy never ends: the group fails with the reason, and the next one has a new
+// session. Into the device, a queue of the session's own was first to copy.
+TEST(TtftSuite, ACopyThatNeverEndsFailsItsGroupAndNotTheNext) {
+  for (const QueueKind hung : {QueueKind::copy_out, QueueKind::copy_in}) {
+    FaultyDevice device(open_simulator());
+    const int queue = hung == QueueKind::copy_in ? 2 : 1;
+    int queues = 0;
+    device.faults.fault_of = [&](QueueKind kind, Ticket ticket) {
+      if (kind != hung || ticket != 1) return Fault::none;
+      return ++queues == queue ? Fault::unending : Fault::none;
+    };
+    TtftSuite suite({.device = device, .shape = small_model(), .groups = {both_plans(1024)}});
+    for (const Case& one : suite.run(both_plans(1024))) {
+      EXPECT_EQ(one.outcome, Outcome::failed);
+      EXPECT_THAT(one.reason, HasSubstr("did not end within the time allowed"));
+    }
+    EXPECT_GE(queues, queue);
+    for (const Case& one : suite.run(both_plans(1024))) {
+      EXPECT_EQ(one.outcome, Outcome::ok) << one.reason;
+    }
+  }
+}
+
 TEST(TtftSuite, AWayThatTheDeviceCannotCopyIsSkippedInItsWords) {
   FaultyDevice device(open_host());
   ComparisonGroup group = both_plans(1024);
   group.point.kv_dtype = DType::f32;
-  group.point.copy = CopyPath::batch;
+  group.point.copy = {CopyPath::batch};
   for (const Case& one : run(device, group)) {
     EXPECT_EQ(one.outcome, Outcome::skipped);
     EXPECT_THAT(one.reason, HasSubstr("use --copy dma"));

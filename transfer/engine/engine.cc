@@ -158,7 +158,10 @@ std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys, const ChunkToke
 
 std::optional<Nanos> EngineImpl::estimate(Direction direction, std::uint64_t blocks) const {
   const auto at = static_cast<std::size_t>(direction);
-  return meters_[at].time_of(bytes_open_[at] + blocks * block_bytes_);
+  const auto hop = meters_[at].time_of(bytes_open_[at] + blocks * block_bytes_);
+  if (direction != Direction::fetch) return hop;
+  const auto load = estimate(Direction::load, blocks);
+  return hop && load ? std::optional(*hop + *load) : std::nullopt;
 }
 
 Result<std::vector<Point>> EngineImpl::fences_for_read(std::span<const BlockId> blocks,

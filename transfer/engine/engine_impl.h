@@ -42,6 +42,7 @@ class EngineImpl final : public Engine {
   std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const override;
   Status protect(const ChunkKey& key, bool on) override { return tier_.protect(key, on); }
   Status poll() override;
+  Nanos next_expiry() const override;
   std::vector<Point> open_points() const override;
   std::vector<TransferResult> take_results() override;
   Result<TransferResult> wait(TransferId id, Nanos deadline) override;
@@ -54,6 +55,7 @@ class EngineImpl final : public Engine {
   const EngineCounters& counters() const override { return counters_; }
   const HostTierFacts& tier() const override { return tier_.facts(); }
   const DiskTier* disk() const override { return disk_ ? &disk_->disk() : nullptr; }
+  DiskLanes disk_lanes() const override;
   Status open_disk(const EngineConfig& config);  // before anything else
   HostTierUse tier_use() const override { return tier_.use(); }
 
@@ -100,7 +102,6 @@ class EngineImpl final : public Engine {
   void expire();
   void give_up_stalled(Nanos now);
   void give_up(Lane& lane);
-  Nanos next_expiry() const;
   Status wait_for_progress(Nanos deadline);
   Lane& lane_of(Direction direction) {
     return direction == Direction::offload ? offload_lane_ : load_lane_;
@@ -125,8 +126,8 @@ class EngineImpl final : public Engine {
   EngineCounters counters_;
 
   // By direction: what is asked for and has not ended, and how fast it goes.
-  std::uint64_t bytes_open_[2] = {0, 0};
-  CopyMeter meters_[2];
+  std::uint64_t bytes_open_[3] = {0, 0, 0};
+  CopyMeter meters_[3];
   Nanos earliest_deadline_ = Nanos::max();  // of the open transfers, or earlier
   std::vector<bool> lost_blocks_;           // empty: none is; see fences_for_write
 
