@@ -9,6 +9,7 @@ import resource
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,7 @@ def scratch_on_a_disk() -> Path:
 
 
 @pytest.fixture
-def folder():
+def folder() -> Iterator[Path]:
     path = scratch_on_a_disk()
     yield path
     path.chmod(0o700)
