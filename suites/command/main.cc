@@ -106,7 +106,7 @@ Command run_command(CLI::App& root, RunOptions& to) {
                   "0 for none, or 20 and more")
       ->capture_default_str();
   app->add_option("--disk", to.disk,
-                  "A directory on a disk for the tier of --disk-bytes; on a\n"
+                  "Where the disk tier keeps its files; on a\n"
                   "simulated device only where data are to move");
   add_grid_flags(*app, to.grid);
   return {app, [&to] { return run_suites(to); }};

@@ -231,9 +231,8 @@ constexpr std::array kAxes = {
     axis<&Grid::layout, &GridPoint::layout>(
         "layout", "layout", "of a block: block_first, layer_first [block_first]",
         set_names<&Grid::layout, Layout::block_first, Layout::layer_first>),
-    axis<&Grid::copy, &GridPoint::copy>(
-        "copy", "copy", "dma, batch, kernel, staged (by a gather), auto: the fastest [dma]",
-        set_copies),
+    axis<&Grid::copy, &GridPoint::copy>("copy", "copy", "dma, batch, kernel, staged, auto [dma]",
+                                        set_copies),
     axis<&Grid::pipeline, &GridPoint::pipeline>(
         "pipeline", "pipeline", "request, layer (of layer_first) [request]",
         set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),
