@@ -104,8 +104,7 @@ class OpPrefill final : public Prefill {
     lane_.begin_batch();
     const auto room = config_.step_tokens - static_cast<std::uint32_t>(riders.size());
     const FencesOfLayer none;
-    const FencesOfLayer* of_this =
-        &of_layer;  // the lane is in order: the first step's hold for all
+    bool first = true;  // the lane is in order, so that the first step's fences hold for all
     for (Step& step : plan_steps(requests, room)) {
       for (std::size_t i = requests.size(); i < all.size(); ++i) {
         step.push_back({.request = static_cast<std::uint32_t>(i),
@@ -113,8 +112,9 @@ class OpPrefill final : public Prefill {
                         .row = rows_of(step),
                         .last = true});
       }
-      const StepOrder order{.fences = fences, .of_layer = *std::exchange(of_this, &none)};
+      const StepOrder order{.fences = fences, .of_layer = first ? of_layer : none};
       if (Status s = forward_.run(step, all, order, wait, lane_); !s.ok()) return s;
+      first = false;
     }
     lane_.remember_end_of_last();
     return lane_.last();

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "suites/serving/session.h"
+#include "kernels/model/kv_layout.h"
 #include "transfer/disk/chunk_file.h"
 #include "transfer/disk/disk_root.h"
 #include "transfer/disk/entries.h"
@@ -21,12 +21,7 @@ bool wants_disk(const Grid& grid) {
 }
 
 std::uint64_t file_bytes(const ModelShape& shape, const GridPoint& p) {
-  SessionSpec spec;
-  spec.kv_dtype = p.kv_dtype;
-  spec.layout = p.layout;
-  spec.block_tokens = p.block_tokens;
-  spec.blocks = 1;
-  const KvLayout kv = session_layouts(shape, spec).front();
+  const KvLayout kv = make_kv_layout(shape, p.kv_dtype, p.layout, p.block_tokens, 1);
   return kChunkHeaderBytes + p.blocks_per_chunk * kv.block_bytes();
 }
 

@@ -2,6 +2,9 @@
 #include "suites/serving/copy_check.h"
 
 #include <algorithm>
+#include <functional>
+
+#include "suites/harness/statistics.h"
 
 namespace kvroof {
 namespace {
@@ -38,11 +41,13 @@ void check_group(Session& s, std::size_t group, std::uint32_t chunks,
   }
 }
 
-Json times_json(const PathTimes& times, Direction direction) {
+// Of each path that was timed, what `show` makes of its passes.
+template <class Show>
+Json by_path(const PathTimes& times, Direction direction, Show show) {
   Json json = Json::object();
   for (std::size_t path = 0; path < kCopyPaths; ++path) {
     const std::vector<double>& seen = times.of(direction)[path];
-    if (!seen.empty()) json[std::string(name(static_cast<CopyPath>(path)))] = seen;
+    if (!seen.empty()) json[std::string(name(static_cast<CopyPath>(path)))] = show(seen);
   }
   return json;
 }
@@ -70,18 +75,13 @@ Json choice_json(const CheckedChoice& one) {
   json["fastest"] = name(*best);
   json["worse_by"] = worse_by(one);
   json["regions_timed"] = one.regions_timed;
-  json["seconds"] = times_json(one.times, one.direction);
+  json["seconds"] = by_path(one.times, one.direction, std::identity{});
   return json;
 }
 
-// In a table of many cells, the middle pass alone.
+// In a table of many cells, the median of the passes alone.
 Json medians_json(const PathTimes& times, Direction direction) {
-  Json json = Json::object();
-  for (std::size_t path = 0; path < kCopyPaths; ++path) {
-    const std::vector<double>& seen = times.of(direction)[path];
-    if (!seen.empty()) json[std::string(name(static_cast<CopyPath>(path)))] = median_seconds(seen);
-  }
-  return json;
+  return by_path(times, direction, [](std::span<const double> seen) { return median(seen); });
 }
 
 Json cell_json(const CalibrationCell& cell) {
@@ -109,7 +109,7 @@ double worse_by(const CheckedChoice& one) {
   const auto best = fastest(one.times, one.direction);
   const std::vector<double>& taken = times[static_cast<std::size_t>(one.taken)];
   if (!best || taken.empty()) return 0;
-  return median_seconds(taken) / median_seconds(times[static_cast<std::size_t>(*best)]) - 1;
+  return median(taken) / median(times[static_cast<std::size_t>(*best)]) - 1;
 }
 
 Json copy_auto_json(const CopyCalibration& calibration, const std::vector<CheckedChoice>& checked) {

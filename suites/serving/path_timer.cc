@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "suites/harness/seconds.h"
+#include "suites/harness/statistics.h"
 
 namespace kvroof {
 namespace {
@@ -141,19 +142,13 @@ Result<PathTimes> time_paths(Device& device, Buffer& cache, const TransferShape&
   return times;
 }
 
-double median_seconds(std::vector<double> seconds) {
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
-}
-
 std::optional<CopyPath> fastest(const PathTimes& times, Direction direction) {
   std::optional<CopyPath> best;
   double least = 0;
   for (const CopyPath path : kPaths) {
     const std::vector<double>& seen = times.of(direction)[at(path)];
     if (seen.empty()) continue;
-    const double seconds = median_seconds(seen);
+    const double seconds = median(seen);
     if (best && seconds >= least) continue;
     best = path;
     least = seconds;

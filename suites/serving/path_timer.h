@@ -47,9 +47,6 @@ std::string why_not_copied(const DeviceInfo& info, CopyPath path);
 Result<PathTimes> time_paths(Device& device, Buffer& cache, const TransferShape& shape,
                              std::uint32_t passes);
 
-// The middle of what was timed, which must not be empty.
-double median_seconds(std::vector<double> seconds);
-
 // The path with the least median in one direction, the first of equals; empty where none was timed.
 std::optional<CopyPath> fastest(const PathTimes& times, Direction direction);
 

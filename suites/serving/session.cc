@@ -149,19 +149,11 @@ std::uint64_t window_tier_bytes(const ModelShape& shape, const SessionSpec& spec
 
 Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShape& shape,
                                                  const SessionSpec& spec) {
-  std::unique_ptr<Session> session(new Session{device,
-                                               shape,
-                                               spec,
-                                               session_layouts(shape, spec),
-                                               kv_places(shape),
-                                               {},
-                                               {},
-                                               {},
-                                               {},
-                                               {},
-                                               {},
-                                               {},
-                                               {}});
+  std::unique_ptr<Session> session(new Session{.device = device,
+                                               .shape = shape,
+                                               .spec = spec,
+                                               .kv = session_layouts(shape, spec),
+                                               .places = kv_places(shape)});
   if (Status e = set_up(*session); !e.ok()) return e;
   return session;
 }

@@ -61,11 +61,12 @@ struct Session {
   SessionSpec spec;
   std::vector<KvLayout> kv;     // one a group of layers, as the caches and the engines
   std::vector<KvPlace> places;  // of each layer
-  std::vector<std::unique_ptr<Buffer>> caches;
-  std::unique_ptr<Prefill> prefill;
-  std::unique_ptr<Buffer> staging;  // pinned, for write_device and read_device
-  std::unique_ptr<Queue> upload, download, scratch, cpu;  // copy_in, copy_out, compute, host
-  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<std::unique_ptr<Buffer>> caches = {};
+  std::unique_ptr<Prefill> prefill = {};
+  std::unique_ptr<Buffer> staging = {};  // pinned, for write_device and read_device
+  std::unique_ptr<Queue> upload = {}, download = {}, scratch = {},
+                         cpu = {};  // copy_in, copy_out, compute, host
+  std::vector<std::unique_ptr<Engine>> engines = {};
 
   std::uint32_t chunk_tokens() const { return spec.block_tokens * spec.blocks_per_chunk; }
 

@@ -57,7 +57,8 @@ std::vector<std::string> tier_warnings(const SessionSpec& spec, const HostTierFa
                                        std::uint64_t cache_bytes) {
   std::vector<std::string> said;
   // An exclusive tier holds what the cache does not.
-  if (spec.host_tier_bounded && tier.bytes < cache_bytes && spec.store != StorePolicy::on_evict) {
+  const bool holds_copies_alone = spec.store != StorePolicy::on_evict && spec.disk_bytes == 0;
+  if (spec.host_tier_bounded && tier.bytes < cache_bytes && holds_copies_alone) {
     said.push_back(
         fmt::format("the host tier of {:.3g} GB is smaller than the accelerator's cache "
                     "of {:.3g} GB, which it only mirrors",

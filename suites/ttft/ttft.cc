@@ -83,10 +83,8 @@ std::string TtftSuite::why_not(const GridPoint& p, PlanKind plan) {
 }
 
 std::uint32_t TtftSuite::regions_per_chunk(const GridPoint& p) const {
-  const KvGroup all = kv_groups(setup_.shape).front();
-  return p.blocks_per_chunk *
-         make_kv_layout(setup_.shape, all, p.kv_dtype, p.layout, p.block_tokens, 1)
-             .regions_per_block();
+  const KvLayout kv = make_kv_layout(setup_.shape, p.kv_dtype, p.layout, p.block_tokens, 1);
+  return p.blocks_per_chunk * kv.regions_per_block();
 }
 
 // Of auto, any path until it was calibrated.

@@ -22,59 +22,56 @@ std::unique_ptr<Accelerator> Accelerator::create(Device& device, const KvLayout&
   return made;
 }
 
-// Each region's write waits for the one before it, and fails with it.
+// Behind what came before it, or else behind `fences`.
+template <class Body>
+std::optional<Point> Accelerator::submit_behind(const std::optional<Point>& before,
+                                                std::span<const Point> fences, const Body& body) {
+  if (before) return submit({.fences = {&*before, 1}, .body = body});
+  return submit({.fences = fences, .body = body});
+}
+
+// Each part's write waits for the one before it, and fails with it.
 std::optional<Point> Accelerator::write(BlockId block, const Piece& piece,
                                         std::span<const Point> fences) {
   std::optional<Point> before;
-  for (std::uint32_t region = 0; region < kv_.regions_per_block(); ++region) {
-    const std::uint64_t each = kv_.region_bytes() / kv_.layers;
-    const std::uint32_t parts = kv_.layout == Layout::block_first ? kv_.layers : 1;
-    const std::uint64_t bytes = parts == 1 ? kv_.region_bytes() : each;
-    for (std::uint32_t part = 0; part < parts; ++part) {
-      const Span span{cache_.get(), kv_.region_offset(block, region) + part * bytes, bytes};
-      const Fill fill{span, byte_of(piece, region * parts + part)};
-      const auto at = before ? submit({.fences = {&*before, 1}, .body = fill})
-                             : submit({.fences = fences, .body = fill});
-      if (!at) return std::nullopt;
-      before = at;
-    }
+  const std::uint32_t in_region = parts() / kv_.regions_per_block();
+  const std::uint64_t bytes = kv_.region_bytes() / in_region;
+  for (std::uint32_t part = 0; part < parts(); ++part) {
+    const std::uint64_t region = kv_.region_offset(block, part / in_region);
+    const Span span{cache_.get(), region + part % in_region * bytes, bytes};
+    before = submit_behind(before, fences, Fill{span, byte_of(piece, part)});
+    if (!before) return std::nullopt;
   }
   return before;
 }
 
 std::optional<Point> Accelerator::read(BlockId block, std::uint32_t place,
                                        std::span<const Point> fences) {
-  std::vector<Region> regions;
+  const std::uint64_t bytes = kv_.region_bytes();
   std::uint64_t to = place * kv_.block_bytes();
-  for (std::uint32_t region = 0; region < kv_.regions_per_block(); ++region) {
-    const std::uint64_t bytes = kv_.region_bytes();
-    regions.push_back(
-        {{cache_.get(), kv_.region_offset(block, region), bytes}, {seen_.get(), to, bytes}});
-    to += bytes;
-  }
   std::optional<Point> before;
-  for (const Region& region : regions) {  // a faulty device may take one at a time
-    const Regions copy{.list = {&region, 1}};
-    const auto at = before ? submit({.fences = {&*before, 1}, .body = copy})
-                           : submit({.fences = fences, .body = copy});
-    if (!at) return std::nullopt;
-    before = at;
+  for (std::uint32_t i = 0; i < kv_.regions_per_block(); ++i, to += bytes) {
+    const Region region{{cache_.get(), kv_.region_offset(block, i), bytes},
+                        {seen_.get(), to, bytes}};
+    before = submit_behind(before, fences, Regions{.list = {&region, 1}});
+    if (!before) return std::nullopt;
   }
   return before;
 }
 
 bool Accelerator::is(std::uint32_t place, const Piece& piece) const {
-  const bool by_block = kv_.layout == Layout::block_first;
-  const std::uint32_t parts = by_block ? kv_.layers : kv_.regions_per_block();
-  const std::uint64_t bytes = kv_.block_bytes() / parts;
+  const std::uint64_t bytes = kv_.block_bytes() / parts();
   const auto all = seen_->host().subspan(place * kv_.block_bytes(), kv_.block_bytes());
-  for (std::uint32_t part = 0; part < parts; ++part) {
+  for (std::uint32_t part = 0; part < parts(); ++part) {
     const auto value = static_cast<std::byte>(byte_of(piece, part));
     const auto of_part = all.subspan(part * bytes, bytes);
     if (!std::ranges::all_of(of_part, [&](std::byte b) { return b == value; })) return false;
   }
   return true;
 }
+
+// Of a block: its regions, or the layers in its one region.
+std::uint32_t Accelerator::parts() const { return std::max(kv_.regions_per_block(), kv_.layers); }
 
 std::optional<Point> Accelerator::submit(const Work& work) {
   for (;;) {

@@ -36,8 +36,12 @@ class Accelerator {
 
  private:
   Accelerator(Device& device, const KvLayout& kv) : device_(device), kv_(kv) {}
+  template <class Body>
+  std::optional<Point> submit_behind(const std::optional<Point>& before,
+                                     std::span<const Point> fences, const Body& body);
   std::optional<Point> submit(const Work& work);
   bool make_room();
+  std::uint32_t parts() const;
   void reap();
 
   Device& device_;

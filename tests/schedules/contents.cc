@@ -14,9 +14,9 @@ constexpr std::uint64_t kNarrow = 7;  // as many keys
 
 }  // namespace
 
-std::uint8_t byte_of(const Piece& piece, std::uint32_t region) {
+std::uint8_t byte_of(const Piece& piece, std::uint32_t part) {
   const std::uint64_t place =
-      (std::uint64_t{piece.conversation} << 40) | (std::uint64_t{piece.block} << 20) | region;
+      (std::uint64_t{piece.conversation} << 40) | (std::uint64_t{piece.block} << 20) | part;
   return static_cast<std::uint8_t>(mix(place + 1));
 }
 

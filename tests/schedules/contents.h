@@ -19,8 +19,8 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-// What every byte of a region of the piece is.
-std::uint8_t byte_of(const Piece& piece, std::uint32_t region);
+// What every byte of a part of the piece is: of a region, or of a layer of one.
+std::uint8_t byte_of(const Piece& piece, std::uint32_t part);
 
 // A conversation's keys, and its tokens where they are checked.
 struct Conversation {

@@ -40,18 +40,7 @@ struct Totals {
     row("no memory", no_memory);
     row("no queue", no_queue);
     fmt::print("outcomes\n");
-    row("requests served", outcomes.requests);
-    row("preemptions", outcomes.preemptions);
-    row("blocks loaded, and right", outcomes.blocks_loaded_right);
-    row("blocks computed", outcomes.blocks_computed);
-    row("chunks failed", outcomes.chunks_failed);
-    row("chunks evicted", outcomes.chunks_evicted);
-    row("collisions seen", outcomes.chunks_collided);
-    row("chunks fetched from disk", outcomes.chunks_fetched);
-    row("transfers cancelled", outcomes.cancels);
-    row("schedules that lost a lane", outcomes.lanes_lost);
-    row("schedules that lost a device", outcomes.devices_lost);
-    row("engines not created", outcomes.not_created);
+    for (std::size_t i = 0; i < kOutcomes; ++i) row(kOutcomeNames[i], outcomes.all()[i]);
   }
 };
 

@@ -23,12 +23,12 @@ std::unique_ptr<Device> open_simulator() {
 void run(FaultyDevice& device, const Setting& setting, std::uint64_t seed, Verdict& verdict) {
   const auto accelerator = Accelerator::create(device, setting.engine.kv);
   if (!accelerator) {
-    ++verdict.outcomes.not_created;
+    ++verdict.outcomes[Outcome::not_created];
     return;
   }
   auto engine = Engine::create(device, accelerator->cache(), setting.engine);
   if (!engine.ok()) {
-    ++verdict.outcomes.not_created;
+    ++verdict.outcomes[Outcome::not_created];
     const Code code = engine.code();
     const bool told = code == Code::no_memory || code == Code::lost || code == Code::failed;
     if (!told) verdict.wrong = "the engine was refused: " + engine.status().text;
@@ -41,23 +41,6 @@ void run(FaultyDevice& device, const Setting& setting, std::uint64_t seed, Verdi
 }
 
 }  // namespace
-
-Outcomes& Outcomes::operator+=(const Outcomes& o) {
-  requests += o.requests;
-  preemptions += o.preemptions;
-  cancels += o.cancels;
-  prefetches += o.prefetches;
-  blocks_loaded_right += o.blocks_loaded_right;
-  blocks_computed += o.blocks_computed;
-  chunks_failed += o.chunks_failed;
-  chunks_evicted += o.chunks_evicted;
-  chunks_collided += o.chunks_collided;
-  chunks_fetched += o.chunks_fetched;
-  lanes_lost += o.lanes_lost;
-  devices_lost += o.devices_lost;
-  not_created += o.not_created;
-  return *this;
-}
 
 Verdict run_schedule(std::uint64_t seed, const std::string& directory, const Plant& plant) {
   Setting setting = draw_setting(seed);
@@ -72,7 +55,7 @@ Verdict run_schedule(std::uint64_t seed, const std::string& directory, const Pla
   FaultyDevice device(open_simulator(), setting.faults);
   run(device, setting, seed, verdict);
   verdict.faults = device.counts();
-  verdict.outcomes.devices_lost += device.is_lost() ? 1 : 0;
+  verdict.outcomes[Outcome::devices_lost] += device.is_lost() ? 1 : 0;
   if (verdict.wrong.empty() && device.open_queues() > 0) verdict.wrong = "a queue is left open";
   return verdict;
 }

@@ -7,8 +7,10 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "backends/faults/faulty_device.h"
 #include "tests/schedules/setting.h"
@@ -16,14 +18,47 @@
 namespace kvroof::schedules {
 
 // What happened, so that a run can show that it tried something.
-struct Outcomes {
-  std::uint64_t requests = 0, preemptions = 0, cancels = 0, prefetches = 0;
-  std::uint64_t blocks_loaded_right = 0;  // read back after a load, and right
-  std::uint64_t blocks_computed = 0;
-  std::uint64_t chunks_failed = 0, chunks_evicted = 0, chunks_collided = 0, chunks_fetched = 0;
-  std::uint64_t lanes_lost = 0, devices_lost = 0, not_created = 0;
+enum class Outcome : std::uint8_t {
+  requests,
+  preemptions,
+  blocks_loaded_right,  // read back after a load, and right
+  blocks_computed,
+  chunks_failed,
+  chunks_evicted,
+  collisions,
+  chunks_fetched,
+  cancels,
+  lanes_lost,
+  devices_lost,
+  not_created,
+};
+constexpr std::string_view kOutcomeNames[] = {"requests served",
+                                              "preemptions",
+                                              "blocks loaded, and right",
+                                              "blocks computed",
+                                              "chunks failed",
+                                              "chunks evicted",
+                                              "collisions seen",
+                                              "chunks from disk",
+                                              "transfers cancelled",
+                                              "schedules that lost a lane",
+                                              "schedules that lost a device",
+                                              "engines not created"};
+constexpr std::size_t kOutcomes = std::size(kOutcomeNames);
+static_assert(kOutcomes == static_cast<std::size_t>(Outcome::not_created) + 1);
 
-  Outcomes& operator+=(const Outcomes& other);
+// How often, by Outcome.
+class Outcomes {
+ public:
+  std::uint64_t& operator[](Outcome outcome) { return each_[static_cast<std::size_t>(outcome)]; }
+  const std::array<std::uint64_t, kOutcomes>& all() const { return each_; }
+  Outcomes& operator+=(const Outcomes& other) {
+    for (std::size_t i = 0; i < kOutcomes; ++i) each_[i] += other.each_[i];
+    return *this;
+  }
+
+ private:
+  std::array<std::uint64_t, kOutcomes> each_{};
 };
 
 struct Verdict {

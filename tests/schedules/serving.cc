@@ -86,7 +86,7 @@ void Serving::serve() {
   }
   if (!blocks || over()) return;
   request.blocks = std::move(*blocks);
-  ++outcomes_.requests;
+  ++outcomes_[Outcome::requests];
   std::vector<bool> missing(count, true);
   load_hits(request, missing);
   compute(request, missing);
@@ -95,15 +95,15 @@ void Serving::serve() {
 }
 
 // Sometimes without the first blocks, as if the cache had them, or without the last ones.
-std::uint32_t Serving::load_hits(const Request& request, std::vector<bool>& missing) {
+void Serving::load_hits(const Request& request, std::vector<bool>& missing) {
   const std::uint32_t each = setting_.engine.blocks_per_chunk;
   const std::uint32_t hits = engine_.lookup(keys(request), tokens(request, request.chunks));
-  if (hits == 0) return 0;
+  if (hits == 0) return;
   const std::uint32_t chunks = 1 + below(hits);
   const std::uint32_t skip = below(4) == 0 ? below(each) : 0;
   std::uint32_t end = chunks * each;
   if (below(4) == 0) end -= std::min(below(each), end - skip - 1);
-  if (end <= (chunks - 1) * each || end <= skip) return 0;
+  if (end <= (chunks - 1) * each || end <= skip) return;
   const auto blocks = std::span(request.blocks).subspan(skip, end - skip);
   const bool apart = setting_.engine.kv.layers_apart();
   const bool staged = setting_.engine.copy.may_take(Direction::load, CopyPath::staged);
@@ -113,39 +113,36 @@ std::uint32_t Serving::load_hits(const Request& request, std::vector<bool>& miss
                                 .tokens = tokens(request, chunks),
                                 .by_layer = apart && !staged && below(2) == 0});
   accept(id, "load");
-  if (!id.ok()) return 0;
+  if (!id.ok()) return;
   for (std::uint32_t i = skip; i < end; ++i) {
     missing[i] = false;
     blocks_[request.blocks[i]].written.reset();
   }
-  return chunks;
 }
 
 void Serving::compute(const Request& request, const std::vector<bool>& missing) {
   for (std::uint32_t i = 0; i < missing.size() && !over(); ++i) {
-    if (missing[i]) (void)compute(request.blocks[i], {request.conversation, i});
+    if (missing[i]) compute(request.blocks[i], {request.conversation, i});
   }
 }
 
-// What is refused half way is noted too: it must end before anything else writes there. False where
-// the block does not hold the piece, nor will.
-bool Serving::compute(BlockId block, const Piece& piece) {
+// What is refused half way is noted too: it must end before anything else writes there.
+void Serving::compute(BlockId block, const Piece& piece) {
   const std::vector<BlockId> one = {block};
   const auto fences = ask([&] { return engine_.fences_for_write(one); });
-  if (over()) return false;
+  if (over()) return;
   if (!fences.ok()) {
     blocks_[block].lost = true;
-    return false;
+    return;
   }
   const auto written = accelerator_.write(block, piece, *fences);
   // A block that is only half written must not be taken for the piece: no caller would offer it.
   blocks_[block].lost = blocks_[block].lost || !written;
   const Point by = written ? *written : accelerator_.last();
-  if (by.ticket == 0) return false;
+  if (by.ticket == 0) return;
   engine_.note_write(one, by);
   blocks_[block].written = by;
-  outcomes_.blocks_computed += written ? 1 : 0;
-  return written.has_value();
+  outcomes_[Outcome::blocks_computed] += written ? 1 : 0;
 }
 
 void Serving::store(const Request& request, Offer offer) {
@@ -160,7 +157,7 @@ void Serving::store(const Request& request, Offer offer) {
 
 void Serving::preempt(std::size_t index) {
   store(requests_[index], Offer::evicted);
-  ++outcomes_.preemptions;
+  ++outcomes_[Outcome::preemptions];
   finish(index);
 }
 
@@ -178,9 +175,9 @@ void Serving::look_at(std::size_t index) {
     const bool loaded = !blocks_[block].written.has_value();
     const Piece piece{request.conversation, i};
     if (is_right(block, piece)) {
-      outcomes_.blocks_loaded_right += loaded ? 1 : 0;
+      outcomes_[Outcome::blocks_loaded_right] += loaded ? 1 : 0;
     } else if (!over()) {
-      (void)compute(block, piece);
+      compute(block, piece);
     }
   }
 }
@@ -214,14 +211,13 @@ bool Serving::is_right(BlockId block, const Piece& piece) {
 void Serving::cancel_one() {
   if (open_.empty()) return;
   const auto which = std::next(open_.begin(), below(open_.size()));
-  outcomes_.cancels += engine_.cancel(*which).ok() ? 1 : 0;
+  outcomes_[Outcome::cancels] += engine_.cancel(*which).ok() ? 1 : 0;
 }
 
 void Serving::prefetch_some() {
   if (!setting_.with_disk) return;
   const Request wanted{.conversation = below(kConversations), .chunks = kMostChunks};
   accept(engine_.prefetch(keys(wanted)), "prefetch");
-  ++outcomes_.prefetches;
 }
 
 void Serving::protect_one() {

@@ -48,9 +48,9 @@ class Serving {
   void finish(std::size_t index);
   void look_at(std::size_t index);
   void store(const Request& request, Offer offer);
-  std::uint32_t load_hits(const Request& request, std::vector<bool>& holds);
+  void load_hits(const Request& request, std::vector<bool>& missing);
   void compute(const Request& request, const std::vector<bool>& missing);
-  bool compute(BlockId block, const Piece& piece);
+  void compute(BlockId block, const Piece& piece);
   bool is_right(BlockId block, const Piece& piece);
 
   void cancel_one();

@@ -110,11 +110,11 @@ void Serving::settle() {
   if (!over()) look_for_leaks();
   if (!over()) look_at_the_tier();
   const EngineCounters& counters = engine_.counters();
-  outcomes_.chunks_failed += counters.chunks_failed;
-  outcomes_.chunks_evicted += counters.chunks_evicted;
-  outcomes_.chunks_collided += counters.chunks_collided;
-  outcomes_.chunks_fetched += counters.chunks_fetched;
-  outcomes_.lanes_lost += lane_lost_ && !device_.is_lost() ? 1 : 0;
+  outcomes_[Outcome::chunks_failed] += counters.chunks_failed;
+  outcomes_[Outcome::chunks_evicted] += counters.chunks_evicted;
+  outcomes_[Outcome::collisions] += counters.chunks_collided;
+  outcomes_[Outcome::chunks_fetched] += counters.chunks_fetched;
+  outcomes_[Outcome::lanes_lost] += lane_lost_ && !device_.is_lost() ? 1 : 0;
 }
 
 void Serving::wait_for_all() {
