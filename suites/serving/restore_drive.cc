@@ -2,6 +2,7 @@
 // What a run does whenever it can go on: the CPU's turns, forward passes, decoding.
 #include <algorithm>
 
+#include "backends/api/wait.h"
 #include "suites/serving/restore_run.h"
 
 namespace kvroof {
@@ -43,13 +44,11 @@ Status RestoreRun::wait_for_something() {
   return waited.code() == Code::timeout ? Status{} : waited.status();
 }
 
-// `timeout`: an engine has something to give up. Virtual time without an event is slept through.
+// `timeout`: an engine has something to give up.
 Result<std::size_t> RestoreRun::wait_any(std::span<const Point> points) {
   Nanos expiry = kNever;
   for (const auto& engine : s_.engines) expiry = std::min(expiry, engine->next_expiry());
-  auto first = s_.device.wait_any(points, expiry);
-  if (first.code() == Code::stuck && expiry < kNever) first = s_.device.wait_any({}, expiry);
-  return first;
+  return wait_or_sleep(s_.device, points, expiry);
 }
 
 Status RestoreRun::drive_until(Point point) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/api/wait.h"
+
 namespace kvroof {
 namespace {
 
@@ -19,9 +21,12 @@ Interval around(const std::optional<Interval>& one, const Interval& other) {
   return {std::min(one->begin, other.begin), std::max(one->end, other.end)};
 }
 
-Status wait_for(Device& device, const std::vector<Point>& points) {
+// Until something ends, or the engine has something to give up.
+Status wait_for(Device& device, const Engine& engine) {
+  const std::vector<Point> points = engine.open_points();
   if (points.empty()) return {Code::failed, "The engine has nothing open, and a load has no end."};
-  return device.wait_any(points, Nanos::max()).status();
+  const auto waited = wait_or_sleep(device, points, engine.next_expiry());
+  return waited.code() == Code::timeout ? Status{} : waited.status();
 }
 
 }  // namespace
@@ -162,7 +167,7 @@ Status TwoHops::finish() {
   for (;;) {
     if (Status e = drive(); !e.ok()) return e;
     if (all_ended()) break;
-    if (Status e = wait_for(s_.device, engine_.open_points()); !e.ok()) return e;
+    if (Status e = wait_for(s_.device, engine_); !e.ok()) return e;
   }
   for (const Way& way : ways_) {
     if (!way.seen.status.ok()) return way.seen.status;
@@ -173,9 +178,8 @@ Status TwoHops::finish() {
 Status settle(Session& session, Engine& engine) {
   for (;;) {
     if (Status e = engine.poll(); !e.ok()) return e;
-    const std::vector<Point> points = engine.open_points();
-    if (points.empty()) return {};
-    if (Status e = wait_for(session.device, points); !e.ok()) return e;
+    if (engine.open_points().empty()) return {};
+    if (Status e = wait_for(session.device, engine); !e.ok()) return e;
   }
 }
 

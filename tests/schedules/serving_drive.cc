@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backends/api/wait.h"
 #include "tests/schedules/serving.h"
 
 namespace kvroof::schedules {
@@ -58,9 +59,7 @@ bool Serving::drive(std::vector<Point> also) {
   hear(engine_.poll());
   if (over()) return false;
   for (const Point& point : engine_.open_points()) also.push_back(point);
-  const Nanos until = device_.now() + kSlice;
-  auto waited = device_.wait_any(also, until);
-  if (waited.code() == Code::stuck) waited = device_.wait_any({}, until);
+  const auto waited = wait_or_sleep(device_, also, device_.now() + kSlice);
   if (waited.code() == Code::lost) hear(waited.status());
   return !over();
 }

@@ -19,10 +19,10 @@ Status keep(Result<T> from, T& to) {
 
 Result<std::unique_ptr<DiskHops>> DiskHops::create(Device& device, HostTier& tier,
                                                    const DiskTierConfig& config,
-                                                   std::uint32_t depth) {
+                                                   std::uint32_t depth, Nanos timeout) {
   auto disk = DiskTier::open(config);
   if (!disk) return disk.status();
-  std::unique_ptr<DiskHops> hops(new DiskHops(device, tier, std::move(*disk)));
+  std::unique_ptr<DiskHops> hops(new DiskHops(device, tier, std::move(*disk), timeout));
   if (Status status = hops->set_up(depth); !status.ok()) return status;
   return hops;
 }
@@ -38,18 +38,6 @@ Status DiskHops::set_up(std::uint32_t depth) {
     return e;
   }
   return keep(device_.open_queue(QueueKind::disk_write, Priority::low), write_queue_);
-}
-
-// The queues drain before the memory that they use goes.
-DiskHops::~DiskHops() {
-  std::vector<FetchedChunk> fetched;
-  waiting_.clear();
-  for (;;) {
-    std::vector<Point> points;
-    add_open_points(points);
-    if (points.empty() || !device_.wait_any(points, Nanos::max()).ok()) return;
-    if (!reap_writes().ok() || !reap_reads(fetched).ok()) return;
-  }
 }
 
 Span DiskHops::header_span(std::uint32_t header) const {
@@ -74,14 +62,26 @@ bool DiskHops::leaves(const ChunkKey& key) const {
          std::ranges::find(writes_, name, &Write::removed) != writes_.end();
 }
 
+void DiskHops::push(Write write) {
+  if (writes_.empty()) writing_.progress = device_.now();
+  writes_.push_back(std::move(write));
+}
+
+void DiskHops::push(Read read) {
+  if (reads_.empty()) reading_.progress = device_.now();
+  reads_.push_back(std::move(read));
+}
+
 void DiskHops::write(SlotId slot) {
   const ChunkKey& key = tier_.key(slot);
-  if (disk_.find(key)) return;
+  if (writing_.lost) ++counters_.missed_writes;
+  if (writing_.lost || disk_.find(key)) return;
   waiting_.push_back({slot, key});
   feed_writes();
 }
 
 void DiskHops::feed_writes() {
+  if (writing_.lost) return;
   while (feed_removals() && !waiting_.empty() && feed_write(waiting_.front())) {
     waiting_.pop_front();
   }
@@ -93,7 +93,7 @@ bool DiskHops::feed_removals() {
   while (!removals_.empty()) {
     const auto ticket = write_queue_->submit({.fences = {}, .body = disk_.body(removals_.front())});
     if (ticket.code() == Code::busy) return false;
-    if (ticket.ok()) writes_.push_back({.file = {}, .removed = removals_.front()});
+    if (ticket.ok()) push(Write{.file = {}, .removed = removals_.front()});
     removals_.pop_front();
   }
   return true;
@@ -129,7 +129,7 @@ bool DiskHops::feed_write(const Waiting& waiting) {
     return status.code != Code::busy;
   }
   tier_.acquire(waiting.slot);
-  writes_.push_back({std::move(file), {}, waiting.slot, *header});
+  push(Write{std::move(file), {}, waiting.slot, *header});
   return true;
 }
 
@@ -146,6 +146,7 @@ void DiskHops::feed_reads(std::vector<FetchedChunk>& fetched) {
 
 // `busy`: its turn has not come.
 Status DiskHops::begin_read(const ChunkKey& key, std::uint32_t tag) {
+  if (reading_.lost) return never_ended();
   if (free_headers_.empty()) return {Code::busy, {}};
   auto file = leaves(key) ? std::nullopt : disk_.begin_read(key);
   if (!file) return {Code::invalid, "The disk tier does not have this chunk."};
@@ -156,7 +157,7 @@ Status DiskHops::begin_read(const ChunkKey& key, std::uint32_t tag) {
     const std::array<Span, 2> pieces = {header_span(header), tier_.span(slot)};
     status = read_queue_->submit({.fences = {}, .body = disk_.body(*file, pieces)}).status();
     if (status.ok()) {
-      reads_.push_back({std::move(*file), slot, header, tag, device_.now()});
+      push(Read{std::move(*file), slot, header, tag, device_.now()});
       return {};
     }
     free_headers_.push_back(header);
@@ -169,6 +170,7 @@ Status DiskHops::begin_read(const ChunkKey& key, std::uint32_t tag) {
 Status DiskHops::poll(std::vector<FetchedChunk>& fetched) {
   if (Status status = reap_writes(); !status.ok()) return status;
   if (Status status = reap_reads(fetched); !status.ok()) return status;
+  give_up_stalled(fetched);
   feed_reads(fetched);
   feed_writes();
   return {};
@@ -180,6 +182,7 @@ Status DiskHops::reap_writes() {
     const auto count = write_queue_->reap(done);
     if (!count) return count.status();
     if (*count == 0) break;
+    writing_.progress = device_.now();
     for (std::size_t i = 0; i < *count; ++i, ++first_write_) {
       end(writes_.front(), done[i].status);
       writes_.pop_front();
@@ -201,6 +204,7 @@ Status DiskHops::reap_reads(std::vector<FetchedChunk>& fetched) {
     const auto count = read_queue_->reap(done);
     if (!count) return count.status();
     if (*count == 0) break;
+    reading_.progress = device_.now();
     for (std::size_t i = 0; i < *count; ++i, ++first_read_) {
       const Read& read = reads_.front();
       const Interval took = done[i].interval.value_or(Interval{read.submitted, device_.now()});

@@ -29,10 +29,12 @@ struct FetchedChunk {
 class DiskHops {
  public:
   // `tier` and the device outlive it. Files of `depth` chunks are on their way at once, in each
-  // direction. `unsupported` where the device has no disk queues; otherwise as DiskTier::open.
+  // direction; a direction on which nothing has ended for `timeout` (zero: no bound) although
+  // something is open is given up for good. `unsupported` where the device has no disk queues;
+  // otherwise as DiskTier::open.
   static Result<std::unique_ptr<DiskHops>> create(Device& device, HostTier& tier,
-                                                  const DiskTierConfig& config,
-                                                  std::uint32_t depth);
+                                                  const DiskTierConfig& config, std::uint32_t depth,
+                                                  Nanos timeout);
   ~DiskHops();
 
   // The chunk of a visible slot is to be written, once there is room on the lane. Until then
@@ -40,15 +42,17 @@ class DiskHops {
   void write(SlotId slot);
 
   // A file that is on its way out does not count, though it may still lie there.
-  bool holds(const ChunkKey& key) { return disk_.find(key) && !leaves(key); }
+  bool holds(const ChunkKey& key) { return !reading_.lost && disk_.find(key) && !leaves(key); }
 
   // Reads a chunk into the host tier, in its turn; poll() says how it ended: at once where the host
   // tier has it by then, `no_memory` where every chunk there is in use, `invalid` where the disk
-  // tier does not have it.
+  // tier does not have it, `lost` where reading was given up.
   void fetch(const ChunkKey& key, std::uint32_t tag) { wanted_.push_back({key, tag}); }
 
   // Submits what waits, and appends the reads that ended. Never blocks.
   Status poll(std::vector<FetchedChunk>& fetched);
+
+  Nanos next_expiry() const;  // when poll() gives up a direction, if nothing ends before
 
   // Of each lane the oldest open ticket.
   void add_open_points(std::vector<Point>& points) const;
@@ -80,8 +84,14 @@ class DiskHops {
     std::uint32_t tag;
   };
 
-  DiskHops(Device& device, HostTier& tier, DiskTier disk)
-      : device_(device), tier_(tier), disk_(std::move(disk)) {}
+  // One direction's liveness.
+  struct Watch {
+    Nanos progress{};   // when something ended, or began on an idle lane
+    bool lost = false;  // given up
+  };
+
+  DiskHops(Device& device, HostTier& tier, DiskTier disk, Nanos timeout)
+      : device_(device), tier_(tier), disk_(std::move(disk)), timeout_(timeout) {}
   bool leaves(const ChunkKey& key) const;
   Status set_up(std::uint32_t depth);
   Span header_span(std::uint32_t header) const;
@@ -94,12 +104,21 @@ class DiskHops {
   bool feed_write(const Waiting& waiting);
   Status reap_writes();
   Status reap_reads(std::vector<FetchedChunk>& fetched);
+  void push(Write write);
+  void push(Read read);
+  void give_up_stalled(std::vector<FetchedChunk>& fetched);
+  void give_up_reads(std::vector<FetchedChunk>& fetched);
+  void give_up_writes();
+  bool wait_for_progress();
+  static Status never_ended();
   void end(const Write& write, const Status& status);
   Status end(const Read& read, const Status& status);
 
   Device& device_;
   HostTier& tier_;
   DiskTier disk_;
+  Nanos timeout_;
+  Watch reading_, writing_;
   std::unique_ptr<Buffer> headers_;  // pinned, kChunkHeaderBytes each
   std::vector<std::uint32_t> free_headers_;
   std::unique_ptr<Queue> write_queue_, read_queue_;  // before what is on them: see ~DiskHops

@@ -194,7 +194,8 @@ Result<std::vector<Point>> EngineImpl::fences_for_write(std::span<const BlockId>
   if (Status status = check_usable(blocks); !status.ok()) return status;
   std::vector<Point> points;
   for (const BlockId block : blocks) {
-    const CopyNumber offload = ledger_.last_offload(block), load = ledger_.last_load(block);
+    const CopyNumber offload = offload_lane_.last_kept(ledger_.last_offload(block));
+    const CopyNumber load = load_lane_.last_kept(ledger_.last_load(block));
     if (offload_lane_.state(offload) == Lane::State::waiting) return still_waiting();
     if (load_lane_.state(load) == Lane::State::waiting) return still_waiting();
     add_point(points, offload_lane_.point(offload));

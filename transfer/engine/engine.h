@@ -30,7 +30,8 @@ struct EngineConfig {
   std::uint64_t lane_bytes_in_flight = 128ull << 20;  // at least two chunks are always allowed
   Eviction eviction = Eviction::lru;                  // of the host tier
   StorePolicy store = StorePolicy::immediate;         // in the host tier
-  // A copy that is open for longer never ends: its lane is given up, and all that it holds fails.
+  // A copy, or a file on its way, that is open for longer never ends: its lane is given up, and all
+  // that it holds fails.
   // Longer than any step of compute, which copies wait for. Zero: no bound.
   Nanos copy_timeout{};
   CopyChoice copy = CopyPath::dma;

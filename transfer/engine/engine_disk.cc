@@ -15,7 +15,7 @@ Status EngineImpl::open_disk(const EngineConfig& config) {
   DiskTierConfig disk = *config.disk;
   disk.chunk_bytes = tier_.facts().chunk_bytes;
   disk.backed = config.backed;
-  auto hops = DiskHops::create(device_, tier_, disk, config.disk_depth);
+  auto hops = DiskHops::create(device_, tier_, disk, config.disk_depth, config.copy_timeout);
   if (!hops) return hops.status();
   disk_ = std::move(*hops);
   return {};

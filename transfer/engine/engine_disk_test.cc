@@ -192,6 +192,40 @@ TEST_F(EngineDiskTest, AFailedWriteIsNoChunkOnDisk) {
   EXPECT_TRUE(rig.fetch(kChunks - 1, range(10, 2))) << "the host tier has it all the same";
 }
 
+Faults unending(QueueKind which) {
+  return {.fault_of = [which](QueueKind kind, Ticket) {
+    return kind == which ? Fault::unending : Fault::none;
+  }};
+}
+
+TEST_F(EngineDiskTest, AReadThatNeverEndsIsGivenUpAndNoOtherIsBegun) {
+  {
+    Rig rig(config());
+    store_all(rig);
+  }
+  RigConfig again = config();
+  again.copy_timeout = Nanos(1'000'000);
+  Rig rig(again, unending(QueueKind::disk_read));
+  const auto fetch = rig.engine->prefetch(keys(0, 2));
+  const auto result = finish(rig, fetch);
+  EXPECT_EQ(result.status.code, Code::lost);
+  EXPECT_EQ(result.failed_chunks, 2u);
+  EXPECT_EQ(rig.engine->reachable(keys(0, 1)), 0u);
+  EXPECT_EQ(finish(rig, rig.engine->prefetch(keys(0, 1))).chunks, 0u);
+}
+
+TEST_F(EngineDiskTest, AWriteThatNeverEndsIsGivenUpAndTheHostTierGoesOn) {
+  RigConfig bounded = config(100, 8);
+  bounded.copy_timeout = Nanos(1'000'000);
+  Rig rig(bounded, unending(QueueKind::disk_write));
+  store_all(rig);
+  EXPECT_EQ(rig.engine->disk()->counters().written_chunks, 0u);
+  EXPECT_GT(rig.engine->disk_lanes().missed_writes, 0u);
+  for (std::uint64_t n = 0; n < kChunks; ++n) EXPECT_TRUE(rig.fetch(n, range(10, 2))) << n;
+  rig.store(10, range(0, 2), 1);
+  EXPECT_TRUE(rig.fetch(10, range(10, 2)));
+}
+
 TEST(EngineDisk, WithoutADiskTierThereIsNothingToPrefetch) {
   Rig rig;
   EXPECT_EQ(rig.engine->prefetch(keys(0, 1)).code(), Code::unsupported);

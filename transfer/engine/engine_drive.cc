@@ -83,14 +83,13 @@ EngineImpl::Readiness EngineImpl::gather_fences(const Lane& lane, const ChunkCop
       fences_.push_back({need.queue, need.number});
       continue;
     }
-    const Lane::State state = other.state(need.number);
-    if (state == Lane::State::waiting) return Readiness::waits;
     // Bytes of a failed load must not be offloaded; that an offload failed is no reason not to
     // overwrite its source.
-    const bool source_bad =
-        state == Lane::State::failed && transfer.direction == Direction::offload;
-    if (source_bad) return Readiness::hopeless;
-    if (const auto point = other.point(need.number)) fences_.push_back(*point);
+    const bool offload = transfer.direction == Direction::offload;
+    if (offload && other.state(need.number) == Lane::State::failed) return Readiness::hopeless;
+    const CopyNumber kept = other.last_kept(need.number);
+    if (other.state(kept) == Lane::State::waiting) return Readiness::waits;
+    if (const auto point = other.point(kept)) fences_.push_back(*point);
   }
   return copy.layer == kAllLayers || copy.layer == 0 ? Readiness::ready : follow_layer(lane, copy);
 }

@@ -77,6 +77,44 @@ TEST(EngineEnds, ACancelledLoadLeavesItsBlocksAloneAndUsable) {
   EXPECT_TRUE(rig.all_are(range(12, 2), 1));
 }
 
+// A copy that is dropped ends before those in front of it, which still read or write its blocks.
+TEST(EngineEnds, AWriterWaitsForTheLoadBeforeACancelledOne) {
+  Rig rig({.lane_chunks = 2});
+  for (std::uint64_t n = 0; n < 3; ++n) rig.store(n, range(0, 2), static_cast<std::uint8_t>(n));
+  rig.engine->note_read(range(10, 6), rig.hold(kGate));
+  const TransferId open = *rig.engine->load(keys(0, 2), range(10, 4));
+  const TransferId waits = *rig.engine->load(keys(2, 1), range(10, 2));
+  EXPECT_TRUE(rig.engine->cancel(waits).ok());
+  EXPECT_EQ(rig.engine->fences_for_read(range(10, 2)).code(), Code::failed);
+  const auto fences = rig.engine->fences_for_write(range(10, 2));
+  ASSERT_TRUE(fences.ok());
+  EXPECT_FALSE(fences->empty());
+  EXPECT_EQ(rig.device.open_gate(kGate).code, Code::ok);
+  const Point written = rig.fill(range(10, 2), 0xbb, *fences);
+  rig.engine->note_write(range(10, 2), written);
+  rig.wait(written);
+  EXPECT_TRUE(rig.engine->wait(open, Nanos::max())->status.ok());
+  EXPECT_TRUE(rig.all_are(range(10, 2), 0xbb));
+}
+
+TEST(EngineEnds, ALoadWaitsForTheOffloadBeforeACancelledOne) {
+  Rig rig({.lane_chunks = 2});
+  rig.store(9, range(20, 2), 9);
+  rig.hold(kGate);
+  rig.engine->note_write(range(0, 4), rig.fill(range(0, 4), 5));
+  const TransferId open = *rig.engine->offload(keys(0, 2), range(0, 4));
+  const TransferId waits = *rig.engine->offload(keys(2, 1), range(0, 2));
+  EXPECT_TRUE(rig.engine->cancel(waits).ok());
+  EXPECT_FALSE(rig.engine->fences_for_write(range(0, 2))->empty());
+  const TransferId load = *rig.engine->load(keys(9, 1), range(0, 2));
+  EXPECT_EQ(rig.device.open_gate(kGate).code, Code::ok);
+  EXPECT_TRUE(rig.engine->wait(open, Nanos::max())->status.ok());
+  EXPECT_TRUE(rig.engine->wait(load, Nanos::max())->status.ok());
+  EXPECT_TRUE(rig.fetch(0, range(30, 2)));
+  EXPECT_TRUE(rig.all_are(range(30, 2), 5));
+  EXPECT_TRUE(rig.all_are(range(0, 2), 9));
+}
+
 TEST(EngineEnds, WhatWaitsPastItsDeadlineIsDropped) {
   Rig rig({.lane_chunks = 2});
   const Nanos deadline = rig.device.now() + kMillisecond;

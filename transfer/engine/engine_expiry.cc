@@ -3,6 +3,7 @@
 // which a copy never ends is given up.
 #include <algorithm>
 
+#include "backends/api/wait.h"
 #include "transfer/engine/engine_impl.h"
 
 namespace kvroof {
@@ -67,6 +68,7 @@ void EngineImpl::give_up(Lane& lane) {
 Nanos EngineImpl::next_expiry() const {
   Nanos next = earliest_deadline_;
   if (copy_timeout_ == Nanos{}) return next;
+  if (disk_) next = std::min(next, disk_->next_expiry());
   for (const Lane* lane : {&load_lane_, &offload_lane_}) {
     if (const auto since = lane->stalled_since()) next = std::min(next, *since + copy_timeout_);
   }
@@ -80,9 +82,10 @@ Status EngineImpl::wait_for_progress(Nanos deadline) {
     return {Code::stuck, "The device takes no copy although none is open: it can't end."};
   }
   const Nanos expiry = next_expiry(), until = std::min(deadline, expiry);
-  auto waited = device_.wait_any(points, until);
-  // Virtual time that has no event left can still be slept through.
-  if (waited.code() == Code::stuck && expiry < Nanos::max()) waited = device_.wait_any({}, until);
+  // A caller's own deadline is nothing to sleep for: it hears that nothing can end.
+  const bool expires = expiry < Nanos::max();
+  const auto waited =
+      expires ? wait_or_sleep(device_, points, until) : device_.wait_any(points, until);
   if (waited.code() == Code::timeout && expiry <= deadline) return {};
   return waited.status();
 }

@@ -24,7 +24,8 @@ Status lane_lost() {
 void EngineImpl::note_write(std::span<const BlockId> blocks, Point by) {
   assert(check_exist(blocks).ok());
   for (const BlockId block : blocks) {
-    const CopyNumber offload = ledger_.last_offload(block), load = ledger_.last_load(block);
+    const CopyNumber offload = offload_lane_.last_kept(ledger_.last_offload(block));
+    const CopyNumber load = ledger_.last_load(block);
     if (offload_lane_.state(offload) == Lane::State::waiting) spoil_waiting_offloads(block);
     // A load that failed must not spoil what is written now. An open one must have been fenced on.
     if (load_lane_.ended(load)) ledger_.forget_load(block);

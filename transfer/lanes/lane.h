@@ -83,6 +83,13 @@ class Lane {
 
   bool ended(CopyNumber number) const { return number <= handed_back_ || dropped(number); }
 
+  // A dropped copy ends before those in front of it: the nearest of these that is not dropped, for
+  // whoever comes after the copy and so after them all. Otherwise the copy itself.
+  CopyNumber last_kept(CopyNumber number) const {
+    while (dropped(number)) --number;
+    return number;
+  }
+
   // What completes when the (open) copy, and all before it, no longer touches the cache; empty
   // where that already did. A load has landed then.
   std::optional<Point> point(CopyNumber number) const;
