@@ -133,13 +133,44 @@ struct Scatter {
   std::uint64_t row_bytes;
 };
 
+// A row of KV quantised, and what it is of: `vectors` vectors (in a cache: tokens and heads, K or
+// V) of `width` elements, a multiple of four. Wide, they are dense. Narrow, the row holds all
+// values of one byte, vector after vector, and behind them the vectors' scales in f32: scales
+// travel with their values. An element is its value times its vector's scale, which is the vector's
+// largest finite magnitude over 448 (fp8) or 127 (int8).
+struct NarrowRow {
+  std::uint32_t vectors, width;
+  DType wide;    // f32 or bf16
+  DType narrow;  // fp8 or int8
+
+  std::uint64_t values() const { return std::uint64_t{vectors} * width; }
+  std::uint64_t wide_bytes() const { return values() * bytes_of(wide); }
+  std::uint64_t narrow_bytes() const { return values() + vectors * sizeof(float); }
+};
+
+// A gather that narrows: out row i, of narrow_bytes, is what the source's row index[i], of
+// wide_bytes, is quantised. An index outside the source fails.
+struct Quantise {
+  Span source, index, out;
+  std::uint32_t rows;
+  NarrowRow row;
+};
+
+// A scatter that widens: the destination's row index[i], of wide_bytes, is what source row i, of
+// narrow_bytes, stands for. An index outside the destination fails.
+struct Dequantise {
+  Span source, index, out;
+  std::uint32_t rows;
+  NarrowRow row;
+};
+
 using Op = std::variant<Gemm, Attention, Norm, RopeAppend, Activation, Embedding, Gather, Scatter,
-                        MlaAttention, MixtureOfExperts, AllReduce>;
+                        MlaAttention, MixtureOfExperts, AllReduce, Quantise, Dequantise>;
 
 // By the variant's index.
-constexpr std::string_view kOpNames[] = {"gemm",          "attention", "norm",      "rope_append",
-                                         "activation",    "embedding", "gather",    "scatter",
-                                         "mla_attention", "moe",       "all_reduce"};
+constexpr std::string_view kOpNames[] = {
+    "gemm",    "attention",     "norm", "rope_append", "activation", "embedding", "gather",
+    "scatter", "mla_attention", "moe",  "all_reduce",  "quantise",   "dequantise"};
 static_assert(std::size(kOpNames) == std::variant_size_v<Op>);
 
 }  // namespace kvroof

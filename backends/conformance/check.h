@@ -29,6 +29,7 @@ std::span<const Check> hold_checks();   // gates, order between lanes, busy, dra
 std::span<const Check> byte_checks();   // copies and fills move exactly what they name
 std::span<const Check> file_checks();   // disk queues: files, and nothing but the right ones
 std::span<const Check> op_checks();     // ops refuse spans that their shapes do not fit
+std::span<const Check> row_checks();    // ops that move rows, also where no op computes values
 std::span<const Check> value_checks();  // ops write the right values; may start foreign threads
 
 }  // namespace kvroof::conformance

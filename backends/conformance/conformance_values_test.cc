@@ -12,7 +12,7 @@ std::unique_ptr<Device> open_host() {
   return device ? std::move(*device) : nullptr;
 }
 
-KVROOF_CONFORMANCE(host, open_host, value_checks);
+KVROOF_CONFORMANCE(host, open_host, row_checks, value_checks);
 
 }  // namespace
 }  // namespace kvroof::conformance

@@ -61,6 +61,7 @@ struct Shapes {
     shortened_ = shortened;
     next_ = 0;
     constexpr DType kF32 = DType::f32;
+    constexpr NarrowRow kNarrow = {.vectors = 3, .width = 16, .wide = kF32, .narrow = DType::fp8};
     switch (index) {
       case 0:
         return Gemm{span(2 * 16 * 4), span(3 * 16 * 4), span(2 * 3 * 4), 2, 3, 16, kF32, kF32};
@@ -111,8 +112,12 @@ struct Shapes {
                                 2,
                                 false,
                                 kF32};
-      default:
+      case 10:
         return AllReduce{span(2 * 16 * 4), 2, 16, 2, kF32};
+      case 11:
+        return Quantise{span(3 * 16 * 4), span(8), span(2 * (3 * 16 + 3 * 4)), 2, kNarrow};
+      default:
+        return Dequantise{span(2 * (3 * 16 + 3 * 4)), span(8), span(3 * 16 * 4), 2, kNarrow};
     }
   }
   int spans() const { return next_; }
@@ -131,8 +136,8 @@ void refuse_short_spans(Rig& rig, std::uint32_t sequences) {
     (void)shapes.make(op, -1);
     const int spans = shapes.spans();
     for (int i = 0; i < spans; ++i) {
-      const bool any_rows = op == 6 ? i == 0 : op == 7 && i == 2;  // as many rows as there are
-      if (any_rows) continue;
+      const bool takes = op == 6 || op == 11, puts = op == 7 || op == 12;
+      if ((takes && i == 0) || (puts && i == 2)) continue;  // as many rows as there are
       rig.expect_refused(
           *compute, {.fences = {}, .body = shapes.make(op, i)}, Code::invalid,
           "op " + std::to_string(op) + " with span " + std::to_string(i) + " one byte short");
@@ -173,6 +178,85 @@ void scatter_puts_rows(Rig& rig) {
   require(run(rig, Scatter{all(*source), all(*index), all(*out), 2, 8}).ok(), "scatter failed");
   require(download<std::int32_t>(rig, *out) == std::vector<std::int32_t>{20, 21, 3, 4, 10, 11},
           "scatter's row index[i] is the source's row i, and no other changes");
+}
+
+// Two rows of two vectors of four, whose numbers and scales (448 / 448, 127 / 127) are exact.
+struct NarrowCase {
+  DType narrow;
+  float largest;
+  std::vector<std::uint8_t> numbers;  // of the largest, 2, -1 and 0
+};
+const NarrowCase kNarrowCases[] = {{DType::fp8, 448, {0x7e, 0x40, 0xb8, 0x00}},
+                                   {DType::int8, 127, {0x7f, 0x02, 0xff, 0x00}}};
+
+std::vector<std::uint8_t> narrow_row(const NarrowCase& c, const std::vector<float>& scales) {
+  std::vector<std::uint8_t> row = c.numbers;
+  row.insert(row.end(), c.numbers.begin(), c.numbers.end());
+  const auto* const bytes = reinterpret_cast<const std::uint8_t*>(scales.data());
+  row.insert(row.end(), bytes, bytes + scales.size() * sizeof(float));
+  return row;
+}
+
+std::vector<float> wide_row(const NarrowCase& c, const std::vector<float>& scales) {
+  std::vector<float> row;
+  for (const float s : scales) row.insert(row.end(), {c.largest * s, 2 * s, -s, 0});
+  return row;
+}
+
+template <class T>
+std::vector<T> joined(std::vector<T> a, const std::vector<T>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+void quantise_takes_rows_and_their_scales(Rig& rig) {
+  for (const NarrowCase& c : kNarrowCases) {
+    const NarrowRow row{2, 4, DType::f32, c.narrow};
+    const auto source = upload(rig, joined(wide_row(c, {1, 2}), wide_row(c, {0.5f, 4})));
+    const auto index = upload<std::int32_t>(rig, {1, 0});
+    const auto out = upload(rig, std::vector<std::uint8_t>(2 * row.narrow_bytes()));
+    require(run(rig, Quantise{all(*source), all(*index), all(*out), 2, row}).ok(),
+            "quantise failed");
+    require(download<std::uint8_t>(rig, *out) ==
+                joined(narrow_row(c, {0.5f, 4}), narrow_row(c, {1, 2})),
+            "quantise's row i is the source's row index[i]: its values, and then their scales");
+  }
+}
+
+void dequantise_puts_rows(Rig& rig) {
+  for (const NarrowCase& c : kNarrowCases) {
+    const NarrowRow row{2, 4, DType::f32, c.narrow};
+    const auto source = upload(rig, joined(narrow_row(c, {1, 2}), narrow_row(c, {0.5f, 4})));
+    const auto index = upload<std::int32_t>(rig, {2, 0});
+    const auto out = upload(rig, std::vector<float>(3 * 8, 7));
+    require(run(rig, Dequantise{all(*source), all(*index), all(*out), 2, row}).ok(),
+            "dequantise failed");
+    require(
+        download<float>(rig, *out) ==
+            joined(joined(wide_row(c, {0.5f, 4}), std::vector<float>(8, 7)), wide_row(c, {1, 2})),
+        "dequantise's row index[i] is the source's row i, and no other changes");
+  }
+}
+
+void a_row_outside_fails_and_writes_nothing(Rig& rig) {
+  const NarrowRow row{1, 4, DType::bf16, DType::int8};
+  const auto rows = upload(rig, std::vector<std::uint16_t>(2 * 4, 0x3f80));
+  const auto narrow = upload(rig, std::vector<std::uint8_t>(2 * row.narrow_bytes(), 1));
+  for (const std::int32_t bad : {2, -1}) {
+    const auto index = upload<std::int32_t>(rig, {0, bad});
+    const Op ops[] = {Quantise{all(*rows), all(*index), all(*narrow), 2, row},
+                      Dequantise{all(*narrow), all(*index), all(*rows), 2, row},
+                      Gather{all(*rows), all(*index), all(*narrow), 2, 8},
+                      Scatter{all(*narrow), all(*index), all(*rows), 2, 8}};
+    for (const Op& op : ops) {
+      require(run(rig, op).code == Code::failed, "an index outside fails what moves rows");
+    }
+  }
+  require(download<std::uint16_t>(rig, *rows) == std::vector<std::uint16_t>(2 * 4, 0x3f80),
+          "and nothing was put");
+  require(
+      download<std::uint8_t>(rig, *narrow) == std::vector<std::uint8_t>(2 * row.narrow_bytes(), 1),
+      "nor taken");
 }
 
 void embedding_looks_up(Rig& rig) {
@@ -279,14 +363,17 @@ void runs_are_checked_like_their_ops(Rig& rig) {
   const auto compute = rig.queue(QueueKind::compute), copies = rig.queue(QueueKind::copy_in);
   Shapes shapes(*buffer);
   const Op good = shapes.make(4, -1), bad = shapes.make(4, 0);
-  const Op moves = Gather{all(*buffer), all(*buffer), all(*buffer), 1, 4};
+  const Op moves[] = {shapes.make(6, -1), shapes.make(7, -1), shapes.make(11, -1),
+                      shapes.make(12, -1)};
   const auto code = [](Queue& queue, const OpRun& run) {
     return queue.submit({.fences = {}, .body = run}).code();
   };
   require(code(*compute, {{}, 1}) == Code::invalid, "an empty run is refused");
   require(code(*compute, {{&good, 1}, 0}) == Code::invalid, "a run of no times is refused");
   require(code(*compute, {{&bad, 1}, 1}) == Code::invalid, "short spans are refused in a run too");
-  require(code(*compute, {{&moves, 1}, 1}) == Code::invalid, "rows are moved by ops of their own");
+  for (const Op& op : moves) {
+    require(code(*compute, {{&op, 1}, 1}) == Code::invalid, "rows are moved by ops of their own");
+  }
   require(code(*copies, {{&good, 1}, 1}) == Code::invalid, "a run belongs on a compute queue");
 }
 
@@ -296,9 +383,15 @@ constexpr Check kRefusals[] = {
     {"no_sequences_are_refused", no_sequences_are_refused},
     {"runs_are_checked_like_their_ops", runs_are_checked_like_their_ops}};
 
-constexpr Check kValues[] = {
+constexpr Check kRows[] = {
     {"gather_takes_rows", gather_takes_rows},
     {"scatter_puts_rows", scatter_puts_rows},
+    {"quantise_takes_rows_and_their_scales", quantise_takes_rows_and_their_scales},
+    {"dequantise_puts_rows", dequantise_puts_rows},
+    {"a_row_outside_fails_and_writes_nothing", a_row_outside_fails_and_writes_nothing},
+};
+
+constexpr Check kValues[] = {
     {"embedding_looks_up", embedding_looks_up},
     {"gemm_multiplies_by_the_transpose", gemm_multiplies_by_the_transpose},
     {"sequences_are_as_ops_of_their_own", sequences_are_as_ops_of_their_own},
@@ -310,6 +403,7 @@ constexpr Check kValues[] = {
 }  // namespace
 
 std::span<const Check> op_checks() { return kRefusals; }
+std::span<const Check> row_checks() { return kRows; }
 std::span<const Check> value_checks() { return kValues; }
 
 }  // namespace kvroof::conformance

@@ -62,7 +62,7 @@ using FaultOf = std::function<Fault(QueueKind, Ticket)>;
 struct Faults {
   std::function<bool(QueueKind, Ticket)> fails = nullptr;  // true: Fault::failed
   std::function<bool(const Op&)> fails_op = nullptr;       // the same, by what is asked for
-  // Of queues that copy, gather or scatter; 0: the device's own.
+  // Of queues that copy or move rows; 0: the device's own.
   std::uint64_t max_regions = 0, max_open_tickets = 0;
   std::optional<Point> copies_behind = {};   // what copies wait for besides their fences
   bool pageable = false;                     // pinned memory turns out not to be
@@ -71,8 +71,9 @@ struct Faults {
 
   // Planted: no device may break these promises of the seam. To see that checks notice.
   bool unfenced_in = false, unfenced_out = false;  // copies of a direction ignore their fences
-  bool unfenced_gather = false, unfenced_scatter = false;  // and so do these ops
-  // Queues that copy, gather or scatter hand work back before it landed.
+  // And so do gather and quantise; scatter and dequantise.
+  bool unfenced_gather = false, unfenced_scatter = false;
+  // Queues that copy or move rows hand work back before it landed.
   bool lands_early = false;
   bool hides_failures = false;    // failed work is handed back as ok
   bool ends_open_copies = false;  // late ones are handed back, as failed, at once

@@ -19,6 +19,10 @@ bool is_op(const Work& work) {
   return op != nullptr && std::holds_alternative<Body>(*op);
 }
 
+// Out of the cache, and into it.
+bool takes_rows(const Work& work) { return is_op<Gather>(work) || is_op<Quantise>(work); }
+bool puts_rows(const Work& work) { return is_op<Scatter>(work) || is_op<Dequantise>(work); }
+
 }  // namespace
 
 FaultyQueue::FaultyQueue(FaultyDevice& device, std::unique_ptr<Queue> inner, std::uint64_t number)
@@ -35,7 +39,7 @@ FaultyQueue::~FaultyQueue() {
 Result<Ticket> FaultyQueue::submit(const Work& work) noexcept {
   if (device_.is_lost()) return device_.gone();
   const std::uint64_t number = draw(device_.faults.seed, number_, ++attempts_);
-  moves_kv_ = moves_kv_ || is_copy() || is_op<Gather>(work) || is_op<Scatter>(work);
+  moves_kv_ = moves_kv_ || is_copy() || takes_rows(work) || puts_rows(work);
   Fault fault = device_.fault_of(kind(), submitted_ + 1, work, number);
   if (Status status = refusal(work, fault); !status.ok()) return status;
   if (fault == Fault::busy) fault = Fault::none;  // nothing is open, so that nothing could clear it
@@ -133,8 +137,8 @@ bool FaultyQueue::ignores_fences(const Work& work) const {
   const Faults& faults = device_.faults;
   return (kind() == QueueKind::copy_in && faults.unfenced_in) ||
          (kind() == QueueKind::copy_out && faults.unfenced_out) ||
-         (is_op<Gather>(work) && faults.unfenced_gather) ||
-         (is_op<Scatter>(work) && faults.unfenced_scatter);
+         (takes_rows(work) && faults.unfenced_gather) ||
+         (puts_rows(work) && faults.unfenced_scatter);
 }
 
 Result<std::size_t> FaultyQueue::reap(std::span<Completion> out) noexcept {

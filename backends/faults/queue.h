@@ -49,7 +49,7 @@ class FaultyQueue final : public Queue {
   std::unique_ptr<Queue> inner_;
   const std::uint64_t number_;
   std::uint64_t attempts_ = 0;
-  bool moves_kv_ = false;           // it copies, or has gathered or scattered
+  bool moves_kv_ = false;           // it copies, or has moved rows
   std::atomic<bool> busy_ = false;  // until a completion is seen
   Ticket submitted_ = 0, reaped_ = 0;
   std::map<Ticket, Status> fates_;  // not reaped, and known not to end well

@@ -55,6 +55,8 @@ struct TypeCheck {
   Status operator()(const Embedding& op) const { return check_types({op.dtype}); }
   Status operator()(const Gather&) const { return {}; }
   Status operator()(const Scatter&) const { return {}; }
+  Status operator()(const Quantise&) const { return {}; }
+  Status operator()(const Dequantise&) const { return {}; }
   Status operator()(const MlaAttention&) const { return priced_only("latent attention"); }
   Status operator()(const MixtureOfExperts&) const { return priced_only("a mixture of experts"); }
   Status operator()(const AllReduce&) const { return priced_only("tensor parallelism"); }
@@ -156,6 +158,16 @@ Status Ops::execute(const Gather& op) {
 Status Ops::execute(const Scatter& op) {
   return scatter_rows({address(op.source), integers(op.index), address(op.out), op.rows,
                        op.row_bytes, op.out.bytes / op.row_bytes});
+}
+
+Status Ops::execute(const Quantise& op) {
+  return quantise_rows({address(op.source), integers(op.index), address(op.out), op.rows, op.row,
+                        op.source.bytes / op.row.wide_bytes()});
+}
+
+Status Ops::execute(const Dequantise& op) {
+  return dequantise_rows({address(op.source), integers(op.index), address(op.out), op.rows, op.row,
+                          op.out.bytes / op.row.wide_bytes()});
 }
 
 }  // namespace kvroof::host

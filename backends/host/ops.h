@@ -47,6 +47,8 @@ class Ops {
   Status execute(const Embedding& op);
   Status execute(const Gather& op);
   Status execute(const Scatter& op);
+  Status execute(const Quantise& op);
+  Status execute(const Dequantise& op);
   template <class Priced>
   Status execute(const Priced&) {  // check() has refused it
     return {Code::unsupported, "the host does not run this op"};

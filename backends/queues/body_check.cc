@@ -111,14 +111,18 @@ Status check(const Op& op, QueueKind kind, std::uint64_t, const void* owner) {
 }
 
 bool moves_rows(const Op& op) {
-  return std::holds_alternative<Gather>(op) || std::holds_alternative<Scatter>(op);
+  return std::holds_alternative<Gather>(op) || std::holds_alternative<Scatter>(op) ||
+         std::holds_alternative<Quantise>(op) || std::holds_alternative<Dequantise>(op);
 }
 
 Status check(const OpRun& run, QueueKind kind, std::uint64_t, const void* owner) {
   if (run.ops.empty() || run.times == 0) return invalid("A run of ops needs at least one.");
   Owned owned(owner);
   for (const Op& op : run.ops) {
-    if (moves_rows(op)) return invalid("Gather and scatter are no part of a run of ops.");
+    if (moves_rows(op)) {
+      return invalid(std::string(kOpNames[op.index()]) +
+                     " moves rows, which is no part of a run of ops; submit it on its own.");
+    }
     if (Status status = check(op, kind, owned); !status.ok()) return status;
   }
   return {};

@@ -15,8 +15,8 @@ class SimQueue;
 
 struct Job {
   // What happens to bytes at landing; monostate: nothing does.
-  using Landing =
-      std::variant<std::monostate, std::vector<Region>, Fill, Gather, Scatter, disk::FileJob>;
+  using Landing = std::variant<std::monostate, std::vector<Region>, Fill, Gather, Scatter, Quantise,
+                               Dequantise, disk::FileJob>;
 
   Ticket ticket = 0;
   SimQueue* queue = nullptr;

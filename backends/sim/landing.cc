@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves the bytes of copies, fills, gathers and scatters.
+// Moves the bytes of copies, fills, and ops that move rows.
 #include "backends/sim/landing.h"
 
 #include <cstring>
@@ -7,6 +7,7 @@
 
 #include "backends/disk/open_file.h"
 #include "backends/sim/buffer.h"
+#include "kernels/portable/quantised_rows.h"
 
 namespace kvroof::sim {
 namespace {
@@ -30,8 +31,8 @@ Job::Landing rows_landing(const Rows& op) {
 }
 
 template <class Rows>
-Status check_index(const Rows& op, const Span& indexed) {
-  const std::uint64_t limit = indexed.bytes / op.row_bytes;
+Status check_index(const Rows& op, const Span& indexed, std::uint64_t row_bytes) {
+  const std::uint64_t limit = indexed.bytes / row_bytes;
   for (std::uint32_t i = 0; i < op.rows; ++i) {
     const std::int32_t row = index_at(op.index, i);
     if (row < 0 || static_cast<std::uint64_t>(row) >= limit) {
@@ -40,6 +41,13 @@ Status check_index(const Rows& op, const Span& indexed) {
     }
   }
   return {};
+}
+
+template <class Rows>
+NarrowMove narrow_move(const Rows& op, const Span& indexed) {
+  return {data(op.source), reinterpret_cast<const std::int32_t*>(data(op.index)),
+          data(op.out),    op.rows,
+          op.row,          indexed.bytes / op.row.wide_bytes()};
 }
 
 struct Mover {
@@ -60,7 +68,7 @@ struct Mover {
   }
 
   Status operator()(const Gather& op) const {
-    if (Status status = check_index(op, op.source); !status.ok()) return status;
+    if (Status status = check_index(op, op.source, op.row_bytes); !status.ok()) return status;
     for (std::uint32_t i = 0; i < op.rows; ++i) {
       const auto row = static_cast<std::uint64_t>(index_at(op.index, i));
       std::memmove(data(op.out) + i * op.row_bytes, data(op.source) + row * op.row_bytes,
@@ -72,12 +80,26 @@ struct Mover {
   Status operator()(const disk::FileJob& job) const { return disk::run(job, files); }
 
   Status operator()(const Scatter& op) const {
-    if (Status status = check_index(op, op.out); !status.ok()) return status;
+    if (Status status = check_index(op, op.out, op.row_bytes); !status.ok()) return status;
     for (std::uint32_t i = 0; i < op.rows; ++i) {
       const auto row = static_cast<std::uint64_t>(index_at(op.index, i));
       std::memmove(data(op.out) + row * op.row_bytes, data(op.source) + i * op.row_bytes,
                    op.row_bytes);
     }
+    return {};
+  }
+
+  Status operator()(const Quantise& op) const {
+    if (Status status = check_index(op, op.source, op.row.wide_bytes()); !status.ok()) {
+      return status;
+    }
+    quantise_vectors(narrow_move(op, op.source), 0, op.row.vectors);
+    return {};
+  }
+
+  Status operator()(const Dequantise& op) const {
+    if (Status status = check_index(op, op.out, op.row.wide_bytes()); !status.ok()) return status;
+    dequantise_vectors(narrow_move(op, op.out), 0, op.row.vectors);
     return {};
   }
 };
@@ -93,6 +115,8 @@ Job::Landing file_landing(const File& file) {
 Job::Landing landing_of_op(const Op& op) {
   if (const auto* gather = std::get_if<Gather>(&op)) return rows_landing(*gather);
   if (const auto* scatter = std::get_if<Scatter>(&op)) return rows_landing(*scatter);
+  if (const auto* narrow = std::get_if<Quantise>(&op)) return rows_landing(*narrow);
+  if (const auto* widen = std::get_if<Dequantise>(&op)) return rows_landing(*widen);
   return {};
 }
 

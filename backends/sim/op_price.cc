@@ -112,6 +112,21 @@ Result<Price> price_of(const Profile& profile, const Scatter& op) {
   return price_of_rows(profile, op);
 }
 
+// Reads one side and writes the other; the arithmetic hides behind that on any accelerator.
+template <class Rows>
+Price price_of_narrow(const Profile& profile, const Rows& op) {
+  const double row = to_double(op.row.wide_bytes()) + to_double(op.row.narrow_bytes());
+  return memory_price(profile, op.rows * (row + size_of(DType::i32)));
+}
+
+Result<Price> price_of(const Profile& profile, const Quantise& op) {
+  return price_of_narrow(profile, op);
+}
+
+Result<Price> price_of(const Profile& profile, const Dequantise& op) {
+  return price_of_narrow(profile, op);
+}
+
 // As expected of even routing.
 double experts_touched(const MixtureOfExperts& op) {
   const double idle = 1 - static_cast<double>(op.active) / op.experts;

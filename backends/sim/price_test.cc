@@ -281,6 +281,16 @@ TEST_F(SimPrice, MemoryOpsTakeTheirBytes) {
   EXPECT_DOUBLE_EQ(seconds(p, activation), 3 * 4000 / 1e12);
 }
 
+TEST_F(SimPrice, RowsThatBecomeNarrowAreReadWideAndWrittenNarrow) {
+  const Profile p = profile();
+  Quantise op{};
+  op.rows = 1000;
+  op.row = {.vectors = 10, .width = 100, .wide = DType::bf16, .narrow = DType::fp8};
+  const double bytes = 1000 * (2000 + 1000 + 10 * 4 + 4);
+  EXPECT_DOUBLE_EQ(seconds(p, op), bytes / 1e12);
+  EXPECT_DOUBLE_EQ(seconds(p, Dequantise{{}, {}, {}, op.rows, op.row}), bytes / 1e12);
+}
+
 TEST_F(SimPrice, WhatTheProfileDoesNotKnowIsUnsupported) {
   const Profile p = profile();
   Gemm op = gemm(1, 1, 1);

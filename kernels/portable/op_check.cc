@@ -90,6 +90,28 @@ Status check_kv(std::string_view op, const PagedKv& kv, Bytes positions, Bytes s
                       {"block_table", kv.block_table, product({sequences, blocks, 4}), 4}});
 }
 
+// Saturates, as NarrowRow's own counts do not.
+struct RowBytes {
+  Bytes wide, narrow;
+};
+
+RowBytes bytes_of_row(const NarrowRow& row) {
+  return {product({row.vectors, row.width, bytes_of(row.wide)}),
+          product({row.vectors, sum(row.width, sizeof(float))})};
+}
+
+Status check_row(std::string_view op, std::uint32_t rows, const NarrowRow& row) {
+  if (Status status = check_sizes(op, {rows, row.vectors, row.width}); !status.ok()) return status;
+  if (row.width % 4 != 0) return refuse(op, "a vector's width must be a multiple of four");
+  if (row.wide != DType::f32 && row.wide != DType::bf16) {
+    return refuse(op, "rows are wide in f32 or bf16, not in " + std::string(name(row.wide)));
+  }
+  if (row.narrow != DType::fp8 && row.narrow != DType::int8) {
+    return refuse(op, "rows are narrow in fp8 or int8, not in " + std::string(name(row.narrow)));
+  }
+  return {};
+}
+
 struct Checker {
   Status operator()(const Gemm& op) const {
     const Bytes in = bytes_of(op.dtype), out = bytes_of(op.out_dtype);
@@ -229,6 +251,24 @@ struct Checker {
     }
     return check_needs("all_reduce",
                        {{"data", op.data, product({op.tokens, op.width, element}), element}});
+  }
+
+  Status operator()(const Quantise& op) const {
+    const Bytes element = bytes_of(op.row.wide);
+    if (Status status = check_row("quantise", op.rows, op.row); !status.ok()) return status;
+    const RowBytes row = bytes_of_row(op.row);
+    return check_needs("quantise", {{"source", op.source, row.wide, element},
+                                    {"index", op.index, product({op.rows, 4}), 4},
+                                    {"out", op.out, product({op.rows, row.narrow}), 4}});
+  }
+
+  Status operator()(const Dequantise& op) const {
+    const Bytes element = bytes_of(op.row.wide);
+    if (Status status = check_row("dequantise", op.rows, op.row); !status.ok()) return status;
+    const RowBytes row = bytes_of_row(op.row);
+    return check_needs("dequantise", {{"source", op.source, product({op.rows, row.narrow}), 4},
+                                      {"index", op.index, product({op.rows, 4}), 4},
+                                      {"out", op.out, row.wide, element}});
   }
 };
 

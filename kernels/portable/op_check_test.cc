@@ -160,6 +160,26 @@ TEST_F(OpCheckTest, ShapesThatMakeNoSenseAreRefused) {
   EXPECT_EQ(check_op(Gemm{}).code, Code::invalid);
 }
 
+TEST_F(OpCheckTest, NarrowRowsHaveAWidthOfFoursAndKnownTypes) {
+  const Quantise good{
+      span(2 * 3 * 8), span(8), span(2 * 3 * (8 + 4)), 2, {3, 8, DType::bf16, DType::int8}};
+  EXPECT_EQ(check_op(good).text, "");
+  EXPECT_EQ(check_op(Dequantise{good.out, good.index, good.source, 2, good.row}).text, "");
+  const auto refused = [&](auto change, const char* word) {
+    Quantise op = good;
+    change(op.row);
+    for (const Op& each : {Op(op), Op(Dequantise{op.out, op.index, op.source, 2, op.row})}) {
+      EXPECT_EQ(check_op(each).code, Code::invalid);
+      EXPECT_NE(check_op(each).text.find(word), std::string::npos) << check_op(each).text;
+    }
+  };
+  refused([](NarrowRow& row) { row.vectors = 0; }, "at least one");
+  refused([](NarrowRow& row) { row.width = 6; }, "multiple of four");
+  refused([](NarrowRow& row) { row.wide = DType::fp8; }, "not in fp8");
+  refused([](NarrowRow& row) { row.narrow = DType::bf16; }, "not in bf16");
+  refused([](NarrowRow& row) { row.vectors = row.width = UINT32_MAX - 3; }, "needs");
+}
+
 TEST_F(OpCheckTest, ShapesWhoseBytesExceed64BitsDoNotWrapRound) {
   Gemm g = gemm();
   g.m = g.n = g.k = UINT32_MAX;

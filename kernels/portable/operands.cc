@@ -24,6 +24,8 @@ struct Spread {
     return {{o.x, o.scores, o.gate_up, o.down}, {o.out}};
   }
   Operands operator()(const AllReduce& o) const { return {{}, {o.data}}; }
+  Operands operator()(const Quantise& o) const { return {{o.source, o.index}, {o.out}}; }
+  Operands operator()(const Dequantise& o) const { return {{o.source, o.index}, {o.out}}; }
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // row_bytes) for gather, and the same with the two offsets exchanged for scatter.
 #include "kernels/portable/rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -12,7 +13,8 @@ namespace {
 // Up to here one core is done before a team has woken.
 constexpr std::uint64_t kOneCoreBytes = 256 << 10;
 
-Status check_index(const RowMove& move) {
+template <class Move>
+Status check_index(const Move& move) {
   for (std::uint32_t i = 0; i < move.rows; ++i) {
     const std::int32_t row = move.index[i];
     if (row >= 0 && static_cast<std::uint64_t>(row) < move.limit) continue;
@@ -21,6 +23,17 @@ Status check_index(const RowMove& move) {
                               " exclusive"};
   }
   return {};
+}
+
+// Each core takes its own vectors of every row, so that two equal indices tear no vector.
+template <class Vectors>
+void on_all_cores(const NarrowMove& move, Vectors vectors) {
+  constexpr std::uint32_t kPart = 64;
+  [[maybe_unused]] const bool many = move.rows * move.row.wide_bytes() > kOneCoreBytes;
+#pragma omp parallel for schedule(static) if (many)
+  for (std::uint32_t part = 0; part < (move.row.vectors + kPart - 1) / kPart; ++part) {
+    vectors(move, part * kPart, std::min(move.row.vectors, (part + 1) * kPart));
+  }
 }
 
 }  // namespace
@@ -43,6 +56,18 @@ Status scatter_rows(const RowMove& move) {
     const auto to = static_cast<std::uint64_t>(move.index[i]);
     std::memcpy(move.out + to * move.row_bytes, move.source + i * move.row_bytes, move.row_bytes);
   }
+  return {};
+}
+
+Status quantise_rows(const NarrowMove& move) {
+  if (Status status = check_index(move); !status.ok()) return status;
+  on_all_cores(move, quantise_vectors);
+  return {};
+}
+
+Status dequantise_rows(const NarrowMove& move) {
+  if (Status status = check_index(move); !status.ok()) return status;
+  on_all_cores(move, dequantise_vectors);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backends/api/status.h"
+#include "kernels/portable/quantised_rows.h"
 
 namespace kvroof {
 
@@ -23,5 +24,9 @@ Status gather_rows(const RowMove& move);
 
 // out row index[i] = source row i.
 Status scatter_rows(const RowMove& move);
+
+// The same with rows that become narrow, and wide again.
+Status quantise_rows(const NarrowMove& move);
+Status dequantise_rows(const NarrowMove& move);
 
 }  // namespace kvroof
