@@ -164,13 +164,23 @@ struct Dequantise {
   NarrowRow row;
 };
 
+// out[i * parts + j] = XXH3_64 without a seed, in u64, of part j of the source's row index[i]; the
+// parts of a row are equally long and make it up. Without an index (no buffer) row i is the
+// source's. An index outside the source fails.
+struct Checksum {
+  Span source, index, out;
+  std::uint32_t rows;
+  std::uint64_t row_bytes;
+  std::uint32_t parts;
+};
+
 using Op = std::variant<Gemm, Attention, Norm, RopeAppend, Activation, Embedding, Gather, Scatter,
-                        MlaAttention, MixtureOfExperts, AllReduce, Quantise, Dequantise>;
+                        MlaAttention, MixtureOfExperts, AllReduce, Quantise, Dequantise, Checksum>;
 
 // By the variant's index.
 constexpr std::string_view kOpNames[] = {
-    "gemm",    "attention",     "norm", "rope_append", "activation", "embedding", "gather",
-    "scatter", "mla_attention", "moe",  "all_reduce",  "quantise",   "dequantise"};
+    "gemm",    "attention",     "norm", "rope_append", "activation", "embedding",  "gather",
+    "scatter", "mla_attention", "moe",  "all_reduce",  "quantise",   "dequantise", "checksum"};
 static_assert(std::size(kOpNames) == std::variant_size_v<Op>);
 
 }  // namespace kvroof

@@ -59,8 +59,8 @@ struct Regions {
 };
 
 // Ops in order as one piece of work, the whole list `times` times: what a captured graph is to a
-// device. The first failure ends it. What moves rows (gather, scatter, quantise and
-// dequantise) is submitted on its own.
+// device. The first failure ends it. What names rows by an index of its own (gather, scatter,
+// quantise, dequantise, checksum) is submitted on its own.
 struct OpRun {
   std::span<const Op> ops;  // at least one
   std::uint32_t times = 1;  // at least one

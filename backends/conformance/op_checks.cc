@@ -116,8 +116,10 @@ struct Shapes {
         return AllReduce{span(2 * 16 * 4), 2, 16, 2, kF32};
       case 11:
         return Quantise{span(3 * 16 * 4), span(8), span(2 * (3 * 16 + 3 * 4)), 2, kNarrow};
-      default:
+      case 12:
         return Dequantise{span(2 * (3 * 16 + 3 * 4)), span(8), span(3 * 16 * 4), 2, kNarrow};
+      default:
+        return Checksum{span(64), span(8), span(2 * 4 * 8), 2, 64, 4};
     }
   }
   int spans() const { return next_; }
@@ -238,6 +240,24 @@ void dequantise_puts_rows(Rig& rig) {
   }
 }
 
+// Of 0 to 7 and of 8 to 15, as bytes: XXH3_64 by the reference implementation.
+void checksum_sums_parts_of_rows(Rig& rig) {
+  constexpr std::uint64_t kLow = 0x3a1c2d7c85af88f8u, kHigh = 0x28a3052305d44b01u;
+  std::vector<std::uint8_t> bytes(32);
+  for (std::uint8_t i = 0; i < 16; ++i) bytes[i] = bytes[16 + (i + 8) % 16] = i;
+  const auto source = upload(rig, bytes), index = upload<std::int32_t>(rig, {1, 0, 1});
+  const auto out = upload(rig, std::vector<std::uint64_t>(6));
+  require(run(rig, Checksum{all(*source), all(*index), all(*out), 3, 16, 2}).ok(),
+          "checksum failed");
+  require(download<std::uint64_t>(rig, *out) ==
+              std::vector<std::uint64_t>{kHigh, kLow, kLow, kHigh, kHigh, kLow},
+          "checksum gives XXH3_64 of each part of the rows that the index names");
+  const auto two = upload(rig, std::vector<std::uint64_t>(2));
+  require(run(rig, Checksum{all(*source), {}, all(*two), 2, 8, 1}).ok(), "without an index");
+  require(download<std::uint64_t>(rig, *two) == std::vector<std::uint64_t>{kLow, kHigh},
+          "rows are summed in order");
+}
+
 void a_row_outside_fails_and_writes_nothing(Rig& rig) {
   const NarrowRow row{1, 4, DType::bf16, DType::int8};
   const auto rows = upload(rig, std::vector<std::uint16_t>(2 * 4, 0x3f80));
@@ -247,7 +267,8 @@ void a_row_outside_fails_and_writes_nothing(Rig& rig) {
     const Op ops[] = {Quantise{all(*rows), all(*index), all(*narrow), 2, row},
                       Dequantise{all(*narrow), all(*index), all(*rows), 2, row},
                       Gather{all(*rows), all(*index), all(*narrow), 2, 8},
-                      Scatter{all(*narrow), all(*index), all(*rows), 2, 8}};
+                      Scatter{all(*narrow), all(*index), all(*rows), 2, 8},
+                      Checksum{all(*rows), all(*index), all(*narrow), 2, 8, 1}};
     for (const Op& op : ops) {
       require(run(rig, op).code == Code::failed, "an index outside fails what moves rows");
     }
@@ -364,7 +385,7 @@ void runs_are_checked_like_their_ops(Rig& rig) {
   Shapes shapes(*buffer);
   const Op good = shapes.make(4, -1), bad = shapes.make(4, 0);
   const Op moves[] = {shapes.make(6, -1), shapes.make(7, -1), shapes.make(11, -1),
-                      shapes.make(12, -1)};
+                      shapes.make(12, -1), shapes.make(13, -1)};
   const auto code = [](Queue& queue, const OpRun& run) {
     return queue.submit({.fences = {}, .body = run}).code();
   };
@@ -388,6 +409,7 @@ constexpr Check kRows[] = {
     {"scatter_puts_rows", scatter_puts_rows},
     {"quantise_takes_rows_and_their_scales", quantise_takes_rows_and_their_scales},
     {"dequantise_puts_rows", dequantise_puts_rows},
+    {"checksum_sums_parts_of_rows", checksum_sums_parts_of_rows},
     {"a_row_outside_fails_and_writes_nothing", a_row_outside_fails_and_writes_nothing},
 };
 

@@ -57,6 +57,7 @@ struct TypeCheck {
   Status operator()(const Scatter&) const { return {}; }
   Status operator()(const Quantise&) const { return {}; }
   Status operator()(const Dequantise&) const { return {}; }
+  Status operator()(const Checksum&) const { return {}; }
   Status operator()(const MlaAttention&) const { return priced_only("latent attention"); }
   Status operator()(const MixtureOfExperts&) const { return priced_only("a mixture of experts"); }
   Status operator()(const AllReduce&) const { return priced_only("tensor parallelism"); }
@@ -168,6 +169,12 @@ Status Ops::execute(const Quantise& op) {
 Status Ops::execute(const Dequantise& op) {
   return dequantise_rows({address(op.source), integers(op.index), address(op.out), op.rows, op.row,
                           op.out.bytes / op.row.wide_bytes()});
+}
+
+Status Ops::execute(const Checksum& op) {
+  return checksum_rows({address(op.source), integers(op.index),
+                        reinterpret_cast<std::uint64_t*>(address(op.out)), op.rows, op.row_bytes,
+                        op.parts, op.source.bytes / op.row_bytes});
 }
 
 }  // namespace kvroof::host

@@ -49,6 +49,7 @@ class Ops {
   Status execute(const Scatter& op);
   Status execute(const Quantise& op);
   Status execute(const Dequantise& op);
+  Status execute(const Checksum& op);
   template <class Priced>
   Status execute(const Priced&) {  // check() has refused it
     return {Code::unsupported, "the host does not run this op"};

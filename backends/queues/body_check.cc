@@ -112,7 +112,8 @@ Status check(const Op& op, QueueKind kind, std::uint64_t, const void* owner) {
 
 bool moves_rows(const Op& op) {
   return std::holds_alternative<Gather>(op) || std::holds_alternative<Scatter>(op) ||
-         std::holds_alternative<Quantise>(op) || std::holds_alternative<Dequantise>(op);
+         std::holds_alternative<Quantise>(op) || std::holds_alternative<Dequantise>(op) ||
+         std::holds_alternative<Checksum>(op);
 }
 
 Status check(const OpRun& run, QueueKind kind, std::uint64_t, const void* owner) {

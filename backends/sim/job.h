@@ -16,7 +16,7 @@ class SimQueue;
 struct Job {
   // What happens to bytes at landing; monostate: nothing does.
   using Landing = std::variant<std::monostate, std::vector<Region>, Fill, Gather, Scatter, Quantise,
-                               Dequantise, disk::FileJob>;
+                               Dequantise, Checksum, disk::FileJob>;
 
   Ticket ticket = 0;
   SimQueue* queue = nullptr;

@@ -7,6 +7,7 @@
 
 #include "backends/disk/open_file.h"
 #include "backends/sim/buffer.h"
+#include "kernels/portable/checksum.h"
 #include "kernels/portable/quantised_rows.h"
 
 namespace kvroof::sim {
@@ -27,6 +28,12 @@ std::int32_t index_at(const Span& index, std::uint32_t i) {
 template <class Rows>
 Job::Landing rows_landing(const Rows& op) {
   if (backed(op.source) && backed(op.index) && backed(op.out)) return op;
+  return {};
+}
+
+Job::Landing checksum_landing(const Checksum& op) {
+  const bool indexed = op.index.buffer == nullptr || backed(op.index);
+  if (backed(op.source) && indexed && backed(op.out)) return op;
   return {};
 }
 
@@ -102,6 +109,18 @@ struct Mover {
     dequantise_vectors(narrow_move(op, op.out), 0, op.row.vectors);
     return {};
   }
+
+  Status operator()(const Checksum& op) const {
+    const bool indexed = op.index.buffer != nullptr;
+    if (indexed) {
+      if (Status status = check_index(op, op.source, op.row_bytes); !status.ok()) return status;
+    }
+    const auto* const index = indexed ? reinterpret_cast<std::int32_t*>(data(op.index)) : nullptr;
+    checksum_parts({data(op.source), index, reinterpret_cast<std::uint64_t*>(data(op.out)), op.rows,
+                    op.row_bytes, op.parts, op.source.bytes / op.row_bytes},
+                   0, std::uint64_t{op.rows} * op.parts);
+    return {};
+  }
 };
 
 // A file of which some bytes don't exist is not there either.
@@ -117,6 +136,7 @@ Job::Landing landing_of_op(const Op& op) {
   if (const auto* scatter = std::get_if<Scatter>(&op)) return rows_landing(*scatter);
   if (const auto* narrow = std::get_if<Quantise>(&op)) return rows_landing(*narrow);
   if (const auto* widen = std::get_if<Dequantise>(&op)) return rows_landing(*widen);
+  if (const auto* sums = std::get_if<Checksum>(&op)) return checksum_landing(*sums);
   return {};
 }
 

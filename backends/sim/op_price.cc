@@ -127,6 +127,27 @@ Result<Price> price_of(const Profile& profile, const Dequantise& op) {
   return price_of_narrow(profile, op);
 }
 
+// A kernel that reads host memory over the link, at its best rate, and shares it as kernels' copies
+// do.
+Price host_read_price(const Profile& profile, double bytes) {
+  const LinkProfile& link = profile.link;
+  Price price;
+  price.seconds =
+      std::max(bytes / link.in.value * profile.derates.copy.value, profile.launch_floor.value);
+  of(price.amounts, Resource::compute) = profile.kernel_copy_compute.value * price.seconds;
+  of(price.amounts, Resource::link_in) = bytes;
+  of(price.amounts, Resource::link_total) = bytes * link.total_dma.value / link.total_kernel.value;
+  of(price.amounts, Resource::host_dram) = bytes;
+  return price;
+}
+
+// Reads the rows; the arithmetic hides behind that, as there is a part for each of many cores.
+Result<Price> price_of(const Profile& profile, const Checksum& op) {
+  const double bytes = op.rows * to_double(op.row_bytes);
+  if (op.source.buffer->facts().kind == MemoryKind::device) return memory_price(profile, bytes);
+  return host_read_price(profile, bytes);
+}
+
 // As expected of even routing.
 double experts_touched(const MixtureOfExperts& op) {
   const double idle = 1 - static_cast<double>(op.active) / op.experts;

@@ -291,6 +291,20 @@ TEST_F(SimPrice, RowsThatBecomeNarrowAreReadWideAndWrittenNarrow) {
   EXPECT_DOUBLE_EQ(seconds(p, Dequantise{{}, {}, {}, op.rows, op.row}), bytes / 1e12);
 }
 
+TEST_F(SimPrice, ChecksumsReadTheirRowsOnceWhereverTheyLie) {
+  const Profile p = profile();
+  Checksum op{};
+  op.source = {onto_.get(), 0, 4096};
+  op.rows = 1000;
+  op.row_bytes = 1'000'000;
+  EXPECT_DOUBLE_EQ(seconds(p, op), 1e9 / 1e12);
+  op.source.buffer = host_.get();
+  EXPECT_DOUBLE_EQ(seconds(p, op), 1e9 / p.link.in.value);
+  const Price price = *Pricer(p).price(Op{op});
+  EXPECT_DOUBLE_EQ(price.amounts[static_cast<std::size_t>(Resource::link_in)], 1e9);
+  EXPECT_DOUBLE_EQ(price.amounts[static_cast<std::size_t>(Resource::hbm)], 0);
+}
+
 TEST_F(SimPrice, WhatTheProfileDoesNotKnowIsUnsupported) {
   const Profile p = profile();
   Gemm op = gemm(1, 1, 1);

@@ -270,6 +270,19 @@ struct Checker {
                                       {"index", op.index, product({op.rows, 4}), 4},
                                       {"out", op.out, row.wide, element}});
   }
+
+  Status operator()(const Checksum& op) const {
+    const char* const name = "checksum";
+    Status status = check_sizes(name, {op.rows, op.row_bytes, op.parts});
+    if (!status.ok()) return status;
+    if (op.row_bytes % op.parts != 0) return refuse(name, "its parts must divide row_bytes");
+    const bool in_order = op.index.buffer == nullptr;
+    const Bytes rows = in_order ? op.rows : 1, sums = product({op.rows, op.parts, 8});
+    if (!in_order) status = check_need(name, {"index", op.index, product({op.rows, 4}), 4});
+    if (!status.ok()) return status;
+    return check_needs(
+        name, {{"source", op.source, product({rows, op.row_bytes}), 1}, {"out", op.out, sums, 8}});
+  }
 };
 
 }  // namespace

@@ -60,6 +60,23 @@ class OpCheckTest : public ::testing::Test {
   SizedBuffer memory_{1 << 16};
 };
 
+TEST_F(OpCheckTest, ChecksumsNeedPartsThatDivideARow) {
+  const Checksum good{span(64), span(8), span(2 * 4 * 8), 2, 64, 4};
+  EXPECT_TRUE(check_op(good).ok());
+  Checksum op = good;
+  op.parts = 3;
+  EXPECT_EQ(check_op(op).code, Code::invalid);
+  op = good, op.out.offset = 4;
+  EXPECT_EQ(check_op(op).code, Code::invalid);
+  op = good, op.rows = 0xffffffffu, op.row_bytes = 1ull << 62, op.parts = 1;
+  EXPECT_EQ(check_op(op).code, Code::invalid);
+  // Without an index the source has a row for each.
+  op = good, op.index = {};
+  EXPECT_EQ(check_op(op).code, Code::invalid);
+  op.source = span(128);
+  EXPECT_TRUE(check_op(op).ok());
+}
+
 TEST_F(OpCheckTest, AcceptsWhatFitsExactly) {
   EXPECT_EQ(check_op(gemm()).text, "");
   EXPECT_EQ(check_op(attention()).text, "");

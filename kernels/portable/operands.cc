@@ -26,6 +26,7 @@ struct Spread {
   Operands operator()(const AllReduce& o) const { return {{}, {o.data}}; }
   Operands operator()(const Quantise& o) const { return {{o.source, o.index}, {o.out}}; }
   Operands operator()(const Dequantise& o) const { return {{o.source, o.index}, {o.out}}; }
+  Operands operator()(const Checksum& o) const { return {{o.source, o.index}, {o.out}}; }
 };
 
 }  // namespace

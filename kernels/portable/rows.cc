@@ -71,4 +71,16 @@ Status dequantise_rows(const NarrowMove& move) {
   return {};
 }
 
+// Without an index there is nothing in it that could be outside.
+Status checksum_rows(const RowSums& sums) {
+  if (sums.index != nullptr) {
+    if (Status status = check_index(sums); !status.ok()) return status;
+  }
+  const std::uint64_t parts = std::uint64_t{sums.rows} * sums.parts;
+  [[maybe_unused]] const bool many = sums.rows * sums.row_bytes > kOneCoreBytes;
+#pragma omp parallel for schedule(static) if (many)
+  for (std::uint64_t i = 0; i < parts; ++i) checksum_parts(sums, i, i + 1);
+  return {};
+}
+
 }  // namespace kvroof

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backends/api/status.h"
+#include "kernels/portable/checksum.h"
 #include "kernels/portable/quantised_rows.h"
 
 namespace kvroof {
@@ -28,5 +29,8 @@ Status scatter_rows(const RowMove& move);
 // The same with rows that become narrow, and wide again.
 Status quantise_rows(const NarrowMove& move);
 Status dequantise_rows(const NarrowMove& move);
+
+// The checksums of all parts of the rows.
+Status checksum_rows(const RowSums& sums);
 
 }  // namespace kvroof
