@@ -18,6 +18,17 @@ std::vector<KvGroup> kv_groups(const ModelShape& shape) {
   return groups;
 }
 
+std::vector<KvPlace> kv_places(const ModelShape& shape) {
+  std::vector<KvPlace> places(shape.layers);
+  const std::vector<KvGroup> groups = kv_groups(shape);
+  for (std::uint32_t g = 0; g < groups.size(); ++g) {
+    for (std::uint32_t i = 0; i < groups[g].layers.size(); ++i) {
+      places[groups[g].layers[i]] = {g, i};
+    }
+  }
+  return places;
+}
+
 std::uint64_t KvLayout::region_offset(std::uint32_t block, std::uint32_t index) const {
   if (layout == Layout::block_first) return block * block_bytes();
   return (std::uint64_t{index} * blocks + block) * region_bytes();

@@ -43,6 +43,12 @@ struct KvGroup {
 // Of every window that the model has, the smallest (that is, none) first.
 std::vector<KvGroup> kv_groups(const ModelShape& shape);
 
+// Where a layer keeps its KV: in which group, and the how manieth of that it is.
+struct KvPlace {
+  std::uint32_t group = 0, layer = 0;
+};
+std::vector<KvPlace> kv_places(const ModelShape& shape);  // one a layer
+
 struct KvLayout {
   Layout layout = Layout::block_first;
   DType dtype = DType::bf16;
@@ -64,6 +70,10 @@ struct KvLayout {
     return order == KvOrder::packed ? layers : planes * layers;
   }
   std::uint64_t region_bytes() const { return block_bytes() / regions_per_block(); }
+  // Of one layer of a block, where it has regions of its own: layer l's are those from l times as
+  // many.
+  std::uint32_t regions_per_layer() const { return regions_per_block() / layers; }
+  bool layers_apart() const { return layout == Layout::layer_first || layers == 1; }
 
   // Offset of region `index` of physical block `block` in the cache. In a host chunk the regions of
   // a block follow one another in index order, whatever the device's layout.

@@ -12,6 +12,7 @@ Forward::Forward(const PrefillConfig& config, Buffer& weights, Buffer& activatio
       priced_(priced),
       dtype_(config.dtype),
       kv_(config.kv),
+      kv_places_(kv_places(config.shape)),
       weight_plan_(plan_weights(config.shape, config.dtype)),
       activation_plan_(plan_activations(config.shape, config.dtype, config.step_tokens)),
       weights_(weights),
@@ -22,23 +23,18 @@ Forward::Forward(const PrefillConfig& config, Buffer& weights, Buffer& activatio
     q_width_ = config.shape.heads * latent->v_dim;
     qkv_width_ = config.shape.heads * (latent->nope_dim + latent->rope_dim);
   }
-  kv_places_.resize(shape_.layers);
-  const std::vector<KvGroup> groups = kv_groups(shape_);
-  for (std::uint32_t g = 0; g < groups.size(); ++g) {
-    for (std::uint32_t i = 0; i < groups[g].layers.size(); ++i) {
-      kv_places_[groups[g].layers[i]] = {g, i};
-    }
-  }
 }
 
 Status Forward::run(const Step& step, std::span<const PrefillRequest> requests,
-                    std::span<const Point> fences, const WaitUntil& wait, OpLane& lane) const {
-  Pass pass{step, requests, fences, wait, lane, rows_of(step)};
+                    const StepOrder& order, const WaitUntil& wait, OpLane& lane) const {
+  Pass pass{step, requests, order.fences, order.of_layer, wait, lane, rows_of(step)};
   pass.gather = priced_;
   if (Status status = embed(pass); !status.ok()) return status;
   if (Status status = pass.flush(); !status.ok()) return status;
   pass.outside_layers = false;
-  if (Status status = priced_ ? alike_layers(pass) : layers(pass); !status.ok()) return status;
+  const bool merges = priced_ && !order.of_layer;  // else each layer has a moment of its own
+  if (Status status = merges ? alike_layers(pass) : layers(pass); !status.ok()) return status;
+  if (Status status = pass.flush(); !status.ok()) return status;
   pass.outside_layers = true;
   if (Status status = logits(pass); !status.ok()) return status;
   return pass.flush();

@@ -11,17 +11,23 @@
 
 namespace kvroof {
 
+// What a step waits for before it begins, and what each layer's attention does.
+struct StepOrder {
+  std::span<const Point> fences;
+  const FencesOfLayer& of_layer;  // may be empty
+};
+
 class Forward {
  public:
   // `priced`: the device computes no values, so that layers which cost the same are one piece of
   // work.
   Forward(const PrefillConfig& config, Buffer& weights, Buffer& activations, bool priced);
 
-  Status run(const Step& step, std::span<const PrefillRequest> requests,
-             std::span<const Point> fences, const WaitUntil& wait, OpLane& lane) const;
+  Status run(const Step& step, std::span<const PrefillRequest> requests, const StepOrder& order,
+             const WaitUntil& wait, OpLane& lane) const;
 
  private:
-  struct Pass;  // one run's step, requests, fences, wait and lane
+  struct Pass;  // one run's step, requests, order, wait and lane
 
   Status embed(Pass& pass) const;
   Status layers(Pass& pass) const;
@@ -51,8 +57,7 @@ class Forward {
   const bool priced_;
   const DType dtype_;
   const std::vector<KvLayout> kv_;
-  // Of each layer: its group of KV, and its place in that.
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> kv_places_;
+  const std::vector<KvPlace> kv_places_;
   const WeightPlan weight_plan_;
   const ActivationPlan activation_plan_;
   Buffer& weights_;

@@ -39,7 +39,7 @@ Status Forward::join(Pass& pass, const Extent& out_norm) const {
 }
 
 std::vector<SegmentBatch> Forward::batches(const Pass& pass, std::uint32_t layer) const {
-  const std::uint32_t group = kv_places_[layer].first;
+  const std::uint32_t group = kv_places_[layer].group;
   return batch_segments(pass.step, pass.requests, group, kv_[group].block_tokens);
 }
 
@@ -67,6 +67,7 @@ Status Forward::attend(Pass& pass, std::uint32_t index) const {
     const Op op = norm({}, heads, weights.qk_norm, heads, head_rows, shape_.head_dim);
     if (Status status = pass.submit(op); !status.ok()) return status;
   }
+  if (Status status = pass.await_layer(index); !status.ok()) return status;
   for (const SegmentBatch& batch : batches(pass, index)) {
     const std::uint32_t count = batch.sequences * batch.tokens;
     const PagedKv kv = paged(batch.kv, index);
@@ -115,6 +116,7 @@ Status Forward::attend_latents(Pass& pass, std::uint32_t index) const {
     status = pass.submit_all({gemm(normed, weights.kv_down, latents, n, latent, hidden),
                               norm({}, latents, weights.kv_norm, latents, n, a.kv_rank)});
   }
+  if (status.ok()) status = pass.await_layer(index);
   for (const SegmentBatch& batch : batches(pass, index)) {
     const std::uint32_t count = batch.sequences * batch.tokens;
     const MlaAttention attention{

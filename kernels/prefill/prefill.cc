@@ -90,7 +90,8 @@ class OpPrefill final : public Prefill {
         lane_(device, std::move(queue)) {}
 
   Result<Ticket> submit(std::span<const PrefillRequest> requests, std::span<const Point> fences,
-                        const WaitUntil& wait, std::span<const PrefillRequest> riders) override {
+                        const WaitUntil& wait, std::span<const PrefillRequest> riders,
+                        const FencesOfLayer& of_layer) override {
     if (requests.empty()) return invalid("There is nothing to prefill without a request.");
     if (riders.size() >= config_.step_tokens) {
       return invalid("A step needs room for one token besides those that ride in it.");
@@ -102,6 +103,9 @@ class OpPrefill final : public Prefill {
     }
     lane_.begin_batch();
     const auto room = config_.step_tokens - static_cast<std::uint32_t>(riders.size());
+    const FencesOfLayer none;
+    const FencesOfLayer* of_this =
+        &of_layer;  // the lane is in order: the first step's hold for all
     for (Step& step : plan_steps(requests, room)) {
       for (std::size_t i = requests.size(); i < all.size(); ++i) {
         step.push_back({.request = static_cast<std::uint32_t>(i),
@@ -109,7 +113,8 @@ class OpPrefill final : public Prefill {
                         .row = rows_of(step),
                         .last = true});
       }
-      if (Status s = forward_.run(step, all, fences, wait, lane_); !s.ok()) return s;
+      const StepOrder order{.fences = fences, .of_layer = *std::exchange(of_this, &none)};
+      if (Status s = forward_.run(step, all, order, wait, lane_); !s.ok()) return s;
     }
     lane_.remember_end_of_last();
     return lane_.last();

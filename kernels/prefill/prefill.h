@@ -54,6 +54,10 @@ struct PrefillTimes {
 // Waits until the point has completed, for a caller who has other lanes to drive meanwhile.
 using WaitUntil = std::function<Status(Point)>;
 
+// What a layer's attention must wait for besides the step: what brings that layer's KV. Called in
+// the layers' order, as each is about to be submitted.
+using FencesOfLayer = std::function<Result<std::vector<Point>>(std::uint32_t layer)>;
+
 class Prefill {
  public:
   // Allocates weights and the activations of one step, and fills the weights (uniform, scaled by
@@ -63,13 +67,17 @@ class Prefill {
 
   // Submits the requests' tokens in order, packed into steps of at most step_tokens; every step
   // waits for `fences`. Where the queue is busy it waits for completions, by `wait` if there is
-  // one. `riders`, of one token each, are part of every step. Returns the last ticket.
+  // one. `riders`, of one token each, are part of every step. Of the first step each layer's
+  // attention waits for `of_layer` too, if there is one, and the steps behind it with it. Returns
+  // the last ticket.
   virtual Result<Ticket> submit(std::span<const PrefillRequest> requests,
                                 std::span<const Point> fences, const WaitUntil& wait,
-                                std::span<const PrefillRequest> riders) = 0;
+                                std::span<const PrefillRequest> riders,
+                                const FencesOfLayer& of_layer) = 0;
   Result<Ticket> submit(std::span<const PrefillRequest> requests, std::span<const Point> fences,
-                        const WaitUntil& wait = nullptr) {
-    return submit(requests, fences, wait, {});
+                        const WaitUntil& wait = nullptr,
+                        std::span<const PrefillRequest> riders = {}) {
+    return submit(requests, fences, wait, riders, nullptr);
   }
 
   // Blocks until `ticket` has completed and returns the first failure of anything up to it that an

@@ -18,6 +18,7 @@ from kvroof_reports.rows import (
     VERDICTS,
     VERIFY,
     Case,
+    CopyChoice,
     Crossover,
     Interval,
     Metric,
@@ -162,6 +163,7 @@ def _case(node: Node) -> Case:
         reason=node["reason"].text() if outcome != "ok" or node.has("reason") else "",
         basis=node["basis"].one_of(BASES),
         metrics=_metrics(node, outcome),
+        copy_choices=_copy_choices(node["copy_auto"]) if node.has("copy_auto") else (),
     )
     if outcome != "ok" and not case.reason:
         node["reason"].fail("a sentence that says why the case is not ok")
@@ -172,6 +174,27 @@ def _case(node: Node) -> Case:
     if case.suite in COMPARING:
         _check_ttft(node, outcome)
     return case
+
+
+def _copy_choices(node: Node) -> tuple[CopyChoice, ...]:
+    source = node["source"].one_of(("calibration", "profile"))
+    return tuple(_copy_choice(choice, source) for choice in node["choices"].elements())
+
+
+def _copy_choice(node: Node, source: str) -> CopyChoice:
+    timed = node.has("fastest")
+    passes = [len(times.elements()) for _, times in node["seconds"].items()] if timed else []
+    return CopyChoice(
+        direction=node["direction"].text(),
+        region_bytes=node["region_bytes"].whole(),
+        regions=node["regions"].whole(),
+        taken=node["taken"].text(),
+        fastest=node["fastest"].text() if timed else None,
+        worse_by=node["worse_by"].number() if timed else None,
+        passes=max(passes, default=0),
+        source=source,
+        unchecked="" if timed else node["unchecked"].text(),
+    )
 
 
 def _crossover(node: Node) -> Crossover:

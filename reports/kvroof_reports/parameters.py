@@ -19,10 +19,13 @@ DEFAULTS = {
     "pipeline": "request",
     "link": "native",
     "host_tier": "unbounded",
+    "disk_bytes": "none",
     "eviction": "lru",
     "store": "immediate",
     "max_offload_tokens": 0,
     "max_load_tokens": 0,
+    "check_tokens": "off",
+    "key_hash": "xxh3",
     "serving_cost": "none",
 }
 _ELSEWHERE = ("context_tokens", "plan", "data", "margin", "kv_dtype", "layers")  # told by others

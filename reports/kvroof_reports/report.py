@@ -13,6 +13,7 @@ from kvroof_reports.rows import Record
 from kvroof_reports.sections import (
     by_context,
     checks,
+    copy_auto,
     crossover,
     host_measured,
     missing,
@@ -61,6 +62,7 @@ def build(records: Sequence[Record]) -> Document:
         *crossover.sections(records),
         *two_roofs.sections(records),
         *host_measured.sections(every),
+        *copy_auto.sections(records),
         *wind_tunnel.sections(every),
         *checks.sections(records),
         *missing.sections(records),

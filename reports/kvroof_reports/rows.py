@@ -49,6 +49,21 @@ class Metric:
 
 
 @dataclass(frozen=True)
+class CopyChoice:
+    """Which way `copy` auto took for one request's transfer, and what the best would have been."""
+
+    direction: str  # offload or load
+    region_bytes: int
+    regions: int
+    taken: str
+    fastest: str | None  # None: nothing was timed
+    worse_by: float | None
+    passes: int  # of each way
+    source: str  # calibration, or profile
+    unchecked: str = ""
+
+
+@dataclass(frozen=True)
 class Case:
     """One parameter set and how it ended."""
 
@@ -58,6 +73,7 @@ class Case:
     reason: str
     basis: str
     metrics: Mapping[str, Metric] = field(default_factory=dict)
+    copy_choices: tuple[CopyChoice, ...] = ()  # where `copy` is auto
 
     def value(self, name: str) -> float | None:
         """Return a metric's median or count; None where the case does not carry it."""

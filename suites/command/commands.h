@@ -23,6 +23,7 @@ struct ModelsOptions {
 struct RunOptions {
   std::vector<std::string> suites;
   std::string device, model, out;
+  std::string disk;      // a directory; empty: none
   std::string layers;    // as typed; empty: all
   std::string tp = "1";  // as typed
   bool resume = false, plan_only = false;

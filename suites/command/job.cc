@@ -9,6 +9,7 @@
 
 #include "backends/registry/device_spec.h"
 #include "suites/catalog/model_config.h"
+#include "suites/command/disk_flags.h"
 #include "suites/command/open_balanced.h"
 #include "suites/command/suite_list.h"
 #include "suites/harness/grid_values.h"
@@ -155,6 +156,15 @@ Status check_limits(const RunOptions&, Job& job) {
   return {};
 }
 
+Status check_disk(const RunOptions& options, Job& job) {
+  const bool is_virtual = job.device->info().virtual_time;
+  if (Status e = check_disk_flags(options.disk, job.grid, is_virtual); !e.ok()) return e;
+  if (Status e = check_disk_bounds(job.shape, job.groups); !e.ok()) return e;
+  job.disk = options.disk;
+  if (options.disk.empty() || options.plan_only) return {};
+  return open_disk_for(options.disk, job.grid);
+}
+
 Status check_modes(const RunOptions& options) {
   if (options.plan_only && options.resume) {
     return invalid("--resume and --plan-only: one runs and the other does not, give one of them");
@@ -189,7 +199,7 @@ Result<Job> read_job(const RunOptions& options, const BenchmarkArguments& benchm
   if (Status e = check_outputs(options, benchmark); !e.ok()) return e;
   Job job;
   for (const auto read : {read_suites, read_grid, read_seed, read_draws, read_model, read_ranks,
-                          check_links, check_limits, read_device, check_host_tier}) {
+                          check_links, check_limits, read_device, check_host_tier, check_disk}) {
     if (Status e = read(options, job); !e.ok()) return e;
   }
   return job;

@@ -26,6 +26,7 @@ struct Job {
   ModelShape shape;
   std::optional<ModelShape> whole;  // as it is, where `shape` was cut to fewer layers
   std::uint64_t seed = 1;
+  std::string disk;  // a disk tier's directory, found fit; empty: none
   std::uint32_t draws = 0;
   Grid grid;
   std::vector<ComparisonGroup> groups;  // what `grid` expands to, for each suite

@@ -59,7 +59,14 @@ void add_grid_flags(CLI::App& app, std::map<std::string, std::string>& flags) {
   for (const GridFlag& flag : grid_flags()) {
     const std::string name(flag.name);
     const auto keep = [&flags, name](const std::string& text) { flags[name] = text; };
-    app.add_option_function<std::string>("--" + name, keep, std::string(flag.help))->group("Grid");
+    const std::string help(flag.help);
+    if (flag.is_switch) {
+      app.add_flag_callback(
+             "--" + name, [keep] { keep("on"); }, help)
+          ->group("Grid");
+    } else {
+      app.add_option_function<std::string>("--" + name, keep, help)->group("Grid");
+    }
   }
 }
 
@@ -98,6 +105,9 @@ Command run_command(CLI::App& root, RunOptions& to) {
                   "Of a profile's parameters, for modelled intervals:\n"
                   "0 for none, or 20 and more")
       ->capture_default_str();
+  app->add_option("--disk", to.disk,
+                  "A directory on a disk for the tier of --disk-bytes; on a\n"
+                  "simulated device only where data are to move");
   add_grid_flags(*app, to.grid);
   return {app, [&to] { return run_suites(to); }};
 }

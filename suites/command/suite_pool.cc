@@ -29,6 +29,7 @@ Suite& SuitePool::get(const SuiteKind& kind, const std::string& link) {
                    .shape = job_.shape,
                    .whole = job_.whole,
                    .seed = job_.seed,
+                   .disk = job_.disk,
                    .unavailable = linked_status_};
   if (device.info().virtual_time && job_.draws > 0) {
     setup.draws = {job_.draws, [&device](std::uint64_t seed) { return redraw(device, seed); }};

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include "suites/harness/json.h"
 #include "suites/harness/serving_cost.h"
 #include "transfer/eviction/policy.h"
+#include "transfer/keys/key_hash.h"
 #include "transfer/lanes/chunk_copy.h"
 #include "transfer/tier/store_policy.h"
 
@@ -31,10 +33,24 @@ constexpr std::string_view name(PipelineKind pipeline) {
   return pipeline == PipelineKind::request ? "request" : "layer";
 }
 
+// How a case's chunks are copied: by one path, or by the one that a calibration run found fastest
+// for transfers like it.
+struct CopyKind {
+  std::optional<CopyPath> path = CopyPath::dma;  // empty: auto
+  bool operator==(const CopyKind&) const = default;
+};
+constexpr CopyKind kCopyAuto{std::nullopt};
+
 // Of the host tier, for all of a model's layers.
 struct TierSize {
   std::uint64_t bytes = 0;  // 0: unbounded, which is all that a case may store
   bool operator==(const TierSize&) const = default;
+};
+
+// Of the disk tier below it.
+struct DiskSize {
+  std::uint64_t bytes = 0;  // 0: there is none
+  bool operator==(const DiskSize&) const = default;
 };
 
 // One value of every axis but the plan: what the arms of a comparison group share.
@@ -44,13 +60,16 @@ struct GridPoint {
   DType kv_dtype = DType::bf16;
   std::uint32_t block_tokens = 16, blocks_per_chunk = 16;
   Layout layout = Layout::block_first;
-  CopyPath copy = CopyPath::dma;
+  CopyKind copy{};
   PipelineKind pipeline = PipelineKind::request;
   std::string link = "native";
   TierSize host_tier{};
+  DiskSize disk{};
   Eviction eviction = Eviction::lru;
   std::uint64_t max_offload_tokens = 0, max_load_tokens = 0;  // of one request; 0: no limit
   StorePolicy store = StorePolicy::immediate;
+  bool check_tokens = false;
+  KeyHash key_hash{};  // with the tenant's secret, where one was given
   ServingCost serving_cost{};
 };
 
@@ -65,14 +84,17 @@ struct Grid {
   std::vector<DType> kv_dtype = {DType::bf16};
   std::vector<std::uint32_t> block_tokens = {16}, blocks_per_chunk = {16};
   std::vector<Layout> layout = {Layout::block_first};
-  std::vector<CopyPath> copy = {CopyPath::dma};
+  std::vector<CopyKind> copy = {{}};
   std::vector<PlanKind> plan = {PlanKind::recompute, PlanKind::copy};
   std::vector<PipelineKind> pipeline = {PipelineKind::request};
   std::vector<std::string> link = {"native"};
   std::vector<TierSize> host_tier = {{}};
+  std::vector<DiskSize> disk = {{}};
   std::vector<Eviction> eviction = {Eviction::lru};
   std::vector<std::uint64_t> max_offload_tokens = {0}, max_load_tokens = {0};
   std::vector<StorePolicy> store = {StorePolicy::immediate};
+  bool check_tokens = false;
+  KeyHash key_hash;
   ServingCost serving_cost;
 
   std::uint64_t cases() const;  // UINT64_MAX where the product overflows
@@ -83,6 +105,7 @@ struct Grid {
 struct GridFlag {
   std::string_view name, help;
   Status (*apply)(Grid& grid, std::string_view text);  // errors name the value, not the flag
+  bool is_switch = false;  // given without a value, which apply() then gets as "on"
 };
 std::span<const GridFlag> grid_flags();  // "grid" (the preset) first
 
@@ -95,7 +118,7 @@ constexpr std::uint64_t kMaxCases = 100'000;
 // Context varies fastest. `invalid` where the grid has more than kMaxCases cases.
 Result<std::vector<ComparisonGroup>> expand(const Grid& grid);
 
-// The values of every axis, by the names of a case's params, and the serving cost's text.
+// The values of every axis, by the names of a case's params; of what has one alone, that.
 Json grid_json(const Grid& grid);
 
 // The record's params of one case; those of a group have no plan.

@@ -6,16 +6,19 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <type_traits>
 #include <utility>
 
 #include "suites/harness/grid_values.h"
+#include "suites/harness/text_file.h"
 
 namespace kvroof {
 namespace {
 
 constexpr std::uint64_t kMaxContext = 16 << 20, kMaxSequences = 1 << 16, kMaxBlockTokens = 4096,
                         kMaxChunkBlocks = 1 << 16;
+constexpr std::uint64_t kFewestSecretBytes = 16, kMostSecretBytes = 4096;
 
 Status invalid(std::string text) { return {Code::invalid, std::move(text)}; }
 
@@ -72,15 +75,72 @@ Status set_host_tiers(Grid& grid, std::string_view text) {
   });
 }
 
+std::string_view name(CopyKind kind) { return kind.path ? name(*kind.path) : "auto"; }
+
+Status set_copies(Grid& grid, std::string_view text) {
+  return set_list<&Grid::copy>(grid, text, [](std::string_view part) -> Result<CopyKind> {
+    for (const CopyKind kind :
+         {CopyKind{CopyPath::dma}, CopyKind{CopyPath::batch}, CopyKind{CopyPath::kernel},
+          CopyKind{CopyPath::staged}, kCopyAuto}) {
+      if (part == name(kind)) return kind;
+    }
+    return invalid(in_quotes(part) +
+                   " is not known, expected one of dma, batch, kernel, staged, auto");
+  });
+}
+
+Status set_disks(Grid& grid, std::string_view text) {
+  return set_list<&Grid::disk>(grid, text, [](std::string_view part) -> Result<DiskSize> {
+    if (part == "none") return DiskSize{};
+    const auto bytes = parse_bytes(part);
+    if (!bytes) return invalid(bytes.status().text + ", or none");
+    return DiskSize{*bytes};
+  });
+}
+
 Status set_serving_cost(Grid& grid, std::string_view text) {
   auto cost = parse_serving_cost(text);
   if (cost) grid.serving_cost = std::move(*cost);
   return cost.status();
 }
 
+Status set_check_tokens(Grid& grid, std::string_view text) {
+  if (text != "on") return invalid(in_quotes(text) + " is given, and the flag takes no value");
+  grid.check_tokens = true;
+  return {};
+}
+
+// The file's name alone stands on the command line, which the record repeats.
+Status set_tenant_secret(Grid& grid, std::string_view path) {
+  auto secret = read_text_file(std::string(path), "a file with a secret", kMostSecretBytes);
+  if (!secret) {
+    return invalid(
+        fmt::format("{} can't be read, expected a regular file of at most {} bytes with "
+                    "a secret",
+                    in_quotes(path), kMostSecretBytes));
+  }
+  while (secret->ends_with('\n') || secret->ends_with('\r')) secret->pop_back();
+  if (secret->size() < kFewestSecretBytes) {
+    return invalid(
+        fmt::format("{} holds a secret of {} bytes, expected {} at least: write some "
+                    "with openssl rand -hex 16",
+                    in_quotes(path), secret->size(), kFewestSecretBytes));
+  }
+  grid.key_hash = KeyHash(secret_of(*secret));
+  return {};
+}
+
+template <std::same_as<bool> Switch>
+Json json_of(Switch is_on) {
+  return is_on ? "on" : "off";
+}
+Json json_of(const KeyHash& hash) { return hash.name(); }
+Json json_of(const ServingCost& cost) { return cost.text; }
 Json json_of(std::uint64_t count) { return count; }
 Json json_of(const std::string& text) { return text; }
+Json json_of(CopyKind kind) { return name(kind); }
 Json json_of(TierSize size) { return size.bytes == 0 ? Json("unbounded") : Json(size.bytes); }
+Json json_of(DiskSize size) { return size.bytes == 0 ? Json("none") : Json(size.bytes); }
 template <class Named>
 requires std::is_enum_v<Named> Json json_of(Named value) { return name(value); }
 
@@ -123,18 +183,27 @@ constexpr Axis axis(std::string_view param, std::string_view flag, std::string_v
           values<kValues>, value<kValue>,       spread<kValues, kValue>};
 }
 
-// A grid has one cost alone.
-constexpr Axis serving_cost(std::string_view help) {
-  return {"serving_cost",
-          {"serving-cost", help, set_serving_cost},
+template <auto kGridValue>
+Json the_value(const Grid& grid) {
+  return json_of(grid.*kGridValue);
+}
+
+template <auto kGridValue, auto kValue>
+std::vector<GridPoint> set_all(const Grid& grid, const std::vector<GridPoint>& points) {
+  std::vector<GridPoint> product = points;
+  for (GridPoint& point : product) point.*kValue = grid.*kGridValue;
+  return product;
+}
+
+// Of which a grid has one value alone.
+template <auto kGridValue, auto kValue>
+constexpr Axis single(std::string_view param, GridFlag flag) {
+  return {param,
+          flag,
           [](const Grid&) -> std::uint64_t { return 1; },
-          [](const Grid& grid) -> Json { return grid.serving_cost.text; },
-          [](const GridPoint& point) -> Json { return point.serving_cost.text; },
-          [](const Grid& grid, const std::vector<GridPoint>& points) {
-            std::vector<GridPoint> product = points;
-            for (GridPoint& point : product) point.serving_cost = grid.serving_cost;
-            return product;
-          }};
+          the_value<kGridValue>,
+          value<kValue>,
+          set_all<kGridValue, kValue>};
 }
 
 constexpr Axis plan(std::string_view help) {
@@ -163,17 +232,19 @@ constexpr std::array kAxes = {
         "layout", "layout", "of a block: block_first, layer_first [block_first]",
         set_names<&Grid::layout, Layout::block_first, Layout::layer_first>),
     axis<&Grid::copy, &GridPoint::copy>(
-        "copy", "copy", "dma, batch, kernel, staged: gathered on the device [dma]",
-        set_names<&Grid::copy, CopyPath::dma, CopyPath::batch, CopyPath::kernel, CopyPath::staged>),
+        "copy", "copy", "dma, batch, kernel, staged (by a gather), auto: the fastest [dma]",
+        set_copies),
     axis<&Grid::pipeline, &GridPoint::pipeline>(
-        "pipeline", "pipeline", "request; layer is skipped [request]",
+        "pipeline", "pipeline", "request, layer (of layer_first) [request]",
         set_names<&Grid::pipeline, PipelineKind::request, PipelineKind::layer>),
     axis<&Grid::link, &GridPoint::link>("link", "link",
                                         "native, pcie4x16, nvlink-c2c, 20GB/s [native]", set_links),
     axis<&Grid::host_tier, &GridPoint::host_tier>(
         "host_tier", "host-tier", "bytes: 16GiB, or unbounded [unbounded]", set_host_tiers),
+    axis<&Grid::disk, &GridPoint::disk>(
+        "disk_bytes", "disk-bytes", "of a tier below it, in --disk: 1TB, none [none]", set_disks),
     axis<&Grid::eviction, &GridPoint::eviction>(
-        "eviction", "eviction", "of the host tier: lru, arc, s3fifo [lru]",
+        "eviction", "eviction", "of both tiers: lru, arc, s3fifo [lru]",
         set_names<&Grid::eviction, Eviction::lru, Eviction::arc, Eviction::s3fifo>),
     axis<&Grid::store, &GridPoint::store>(
         "store", "store", "immediate, second-use, on-evict [immediate]",
@@ -185,7 +256,15 @@ constexpr std::array kAxes = {
     axis<&Grid::max_load_tokens, &GridPoint::max_load_tokens>(
         "max_load_tokens", "max-load-tokens", "loaded of a request; 0: all [0]",
         set_counts<&Grid::max_load_tokens, 0, kMaxContext>),
-    serving_cost("CPU time a request: none, vllm, or seconds [none]"),
+    single<&Grid::check_tokens, &GridPoint::check_tokens>(
+        "check_tokens", {"check-tokens", "a hit has the same token ids, not the key alone",
+                         set_check_tokens, true}),
+    single<&Grid::key_hash, &GridPoint::key_hash>(
+        "key_hash",
+        {"tenant-secret", "a file: keys then chain by a keyed hash", set_tenant_secret}),
+    single<&Grid::serving_cost, &GridPoint::serving_cost>(
+        "serving_cost",
+        {"serving-cost", "CPU time a request: none, vllm, or seconds [none]", set_serving_cost}),
     plan("recompute,copy,hybrid [recompute,copy]"),
 };
 
@@ -199,10 +278,7 @@ const Axis* find_axis(std::string_view param) {
 }
 
 std::string param_title(std::string_view param) {
-  const Axis* axis = find_axis(param);
-  std::string title(axis ? axis->flag.name : param);
-  std::ranges::replace(title, '-', '_');
-  return title;
+  return std::string(param == "context_tokens" ? "context" : param);
 }
 
 }  // namespace kvroof

@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <random>
 #include <set>
 
 #include "suites/harness/record_check.h"
+#include "suites/harness/test_folder.h"
 #include "suites/harness/unavailable.h"
 
 namespace kvroof {
@@ -17,6 +19,7 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 using Flags = std::map<std::string, std::string>;
 
 Grid parsed(const Flags& flags) {
@@ -40,7 +43,7 @@ TEST(Grid, DefaultsAreTheQuickPreset) {
   EXPECT_THAT(grid.block_tokens, ElementsAre(16));
   EXPECT_THAT(grid.blocks_per_chunk, ElementsAre(16));
   EXPECT_THAT(grid.layout, ElementsAre(Layout::block_first));
-  EXPECT_THAT(grid.copy, ElementsAre(CopyPath::dma));
+  EXPECT_THAT(grid.copy, ElementsAre(CopyKind{CopyPath::dma}));
   EXPECT_THAT(grid.plan, ElementsAre(PlanKind::recompute, PlanKind::copy));
   EXPECT_THAT(grid.pipeline, ElementsAre(PipelineKind::request));
   EXPECT_THAT(grid.link, ElementsAre("native"));
@@ -62,7 +65,7 @@ TEST(Grid, FullHasThePowersOfTwoAndFlagsOverrideIt) {
 TEST(Grid, TakesEveryNameThatTheDesignLists) {
   const Grid grid = parsed({{"kv-dtype", "bf16,fp8,int8,f32"},
                             {"layout", "layer_first,block_first"},
-                            {"copy", "dma,batch,kernel,staged"},
+                            {"copy", "dma,batch,kernel,staged,auto"},
                             {"plan", "hybrid,copy,recompute"},
                             {"pipeline", "layer,request"},
                             {"link", "native,pcie4x16,pcie5x16,20GB/s"},
@@ -70,7 +73,7 @@ TEST(Grid, TakesEveryNameThatTheDesignLists) {
                             {"eviction", "lru,arc,s3fifo"},
                             {"store", "immediate,second-use,on-evict"},
                             {"serving-cost", "vllm"}});
-  EXPECT_EQ(grid.cases(), 3ull * 4 * 2 * 4 * 3 * 2 * 4 * 2 * 3 * 3);
+  EXPECT_EQ(grid.cases(), 3ull * 4 * 2 * 5 * 3 * 2 * 4 * 2 * 3 * 3);
   EXPECT_THAT(grid.host_tier, ElementsAre(TierSize{}, TierSize{16ull << 30}));
   EXPECT_THAT(grid.store,
               ElementsAre(StorePolicy::immediate, StorePolicy::second_use, StorePolicy::on_evict));
@@ -165,19 +168,56 @@ TEST(Params, HaveTheTiersBytesOrUnbounded) {
   EXPECT_THAT(refused({{"store", "second_use"}}), HasSubstr("immediate, second-use, on-evict"));
 }
 
+TEST(Params, NameTheKeyedHashAndNeverItsSecret) {
+  const TestFolder folder;
+  const std::string path = folder / "secret";
+  const std::string secret = "correct horse battery staple";
+  std::ofstream(path) << secret << '\n';
+  const Grid grid = parsed({{"tenant-secret", path}, {"check-tokens", "on"}});
+  EXPECT_EQ(grid.key_hash, KeyHash(secret_of(secret))) << "without the end of its line";
+  EXPECT_EQ(grid_json(grid)["key_hash"], "siphash");
+  const Json params = case_params(expand(grid)->front().point, PlanKind::copy);
+  EXPECT_EQ(params["key_hash"], "siphash");
+  EXPECT_EQ(params["check_tokens"], "on");
+  EXPECT_THAT(params.dump() + grid_json(grid).dump(), Not(HasSubstr("horse")));
+  EXPECT_EQ(group_params(GridPoint{})["key_hash"], "xxh3");
+}
+
+TEST(Params, ASecretThatCanBeGuessedIsRefusedAndNotRepeated) {
+  const TestFolder folder;
+  const std::string path = folder / "secret";
+  std::ofstream(path) << "swordfish\n";
+  const std::string said = refused({{"tenant-secret", path}});
+  EXPECT_THAT(said, AllOf(HasSubstr("--tenant-secret: "), HasSubstr(path), HasSubstr("9 bytes"),
+                          Not(HasSubstr("swordfish"))));
+  EXPECT_THAT(refused({{"tenant-secret", path + ".none"}}), HasSubstr("expected a regular file"));
+  EXPECT_THAT(refused({{"check-tokens", "maybe"}}), HasSubstr("takes no value"));
+}
+
 TEST(GroupName, HasEveryParamButThePlan) {
   EXPECT_EQ(group_name("ttft", "llama-3.1-8b", GridPoint{.context_tokens = 10240}),
             "ttft/llama-3.1-8b/context:10240/batch:1/live:0/kv_dtype:bf16/block_tokens:16/"
             "blocks_per_chunk:16/layout:block_first/copy:dma/pipeline:request/link:native/"
-            "host_tier:unbounded/eviction:lru/store:immediate/"
-            "max_offload_tokens:0/max_load_tokens:0/serving_cost:none");
+            "host_tier:unbounded/disk_bytes:none/eviction:lru/store:immediate/"
+            "max_offload_tokens:0/max_load_tokens:0/check_tokens:off/key_hash:xxh3/"
+            "serving_cost:none");
 }
 
 TEST(Unavailable, SkipsWhatThisBuildCannotDoAndNothingElse) {
   EXPECT_EQ(unavailable(GridPoint{}), "");
   EXPECT_EQ(unavailable(GridPoint{.kv_dtype = DType::f32, .layout = Layout::layer_first}), "");
-  EXPECT_EQ(unavailable(GridPoint{.copy = CopyPath::staged}), "");
+  EXPECT_EQ(unavailable(GridPoint{.copy = {CopyPath::staged}}), "");
   EXPECT_NE(unavailable(GridPoint{.pipeline = PipelineKind::layer}), "");
+  GridPoint apart{.layout = Layout::layer_first, .pipeline = PipelineKind::layer};
+  EXPECT_EQ(unavailable(apart), "");
+  apart.copy = {CopyPath::staged};
+  EXPECT_NE(unavailable(apart), "");
+  apart.copy = kCopyAuto;
+  EXPECT_NE(unavailable(apart), "");
+  apart.copy = {CopyPath::dma};
+  apart.disk.bytes = 1;
+  EXPECT_NE(unavailable(apart), "");
+  EXPECT_EQ(unavailable(GridPoint{.disk = {1}}), "");
 }
 
 }  // namespace

@@ -85,6 +85,7 @@ Json to_json(const Case& one) {
                {"reason", one.reason},
                {"basis", name(one.basis)}};
   if (!one.tier.is_null()) json["tier"] = one.tier;
+  if (!one.copy_auto.is_null()) json["copy_auto"] = one.copy_auto;
   json["metrics"] = Json::object();
   for (const auto& [key, metric] : one.metrics) json["metrics"][key] = to_json(metric);
   return json;

@@ -70,7 +70,8 @@ struct Case {
   Outcome outcome = Outcome::ok;
   std::string reason;  // a sentence; empty exactly where the outcome is ok
   Basis basis = Basis::measured;
-  Json tier;  // of the host, as obtained (tier_json()); null where the case has none
+  Json tier;       // of the host, as obtained (tier_json()); null where the case has none
+  Json copy_auto;  // what `copy` auto took, and beside what (copy_auto_json()); else null
   std::vector<std::pair<std::string, Metric>> metrics;  // in the order in which they are shown
 };
 

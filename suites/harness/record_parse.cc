@@ -59,6 +59,7 @@ Result<Case> parse_case(const Json& json) try {
   one.reason = json.at("reason").get<std::string>();
   one.basis = by_name(json.at("basis"), Basis::datasheet);
   one.tier = json.value("tier", Json());
+  one.copy_auto = json.value("copy_auto", Json());
   for (const auto& [key, metric] : json.at("metrics").items()) {
     one.metrics.emplace_back(key, metric_of(metric));
   }

@@ -30,6 +30,7 @@ struct SuiteSetup {
   ModelShape shape;                   // as it runs
   std::optional<ModelShape> whole{};  // as it is, where `shape` was cut to fewer layers
   std::uint64_t seed = 1;
+  std::string disk{};  // the directory of a disk tier; empty: nothing is written
   Draws draws{};
   std::vector<ComparisonGroup> groups{};  // all that may run on this device
   Status unavailable{};  // why every one is skipped, where the device can't be had as they need it

@@ -14,8 +14,26 @@ struct Row {
 constexpr std::array kRows = {
     Row{[](const GridPoint& point) { return point.kv_dtype == DType::int8; },
         "this build has no int8 KV, whose scales nothing keeps: use --kv-dtype bf16 or fp8"},
-    Row{[](const GridPoint& point) { return point.pipeline == PipelineKind::layer; },
-        "this build loads whole requests, not layer by layer: use --pipeline request"},
+    Row{[](const GridPoint& point) {
+          return point.pipeline == PipelineKind::layer && point.layout == Layout::block_first;
+        },
+        "a region of block_first holds all layers of a block, so that none can be loaded alone: "
+        "use --layout layer_first or --pipeline request"},
+    Row{[](const GridPoint& point) {
+          return point.pipeline == PipelineKind::layer && point.copy == CopyKind{CopyPath::staged};
+        },
+        "a staged copy moves whole chunks, no layer alone: use another --copy or --pipeline "
+        "request"},
+    Row{[](const GridPoint& point) {
+          return point.pipeline == PipelineKind::layer && point.copy == kCopyAuto;
+        },
+        "auto may choose staged copies, which move whole chunks, no layer alone: name another "
+        "--copy, or use --pipeline request"},
+    Row{[](const GridPoint& point) {
+          return point.pipeline == PipelineKind::layer && point.disk.bytes > 0;
+        },
+        "what comes from a disk tier comes in whole chunks, no layer alone: use --pipeline request "
+        "or --disk-bytes none"},
 };
 
 }  // namespace

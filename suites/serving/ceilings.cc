@@ -2,6 +2,8 @@
 #include "suites/serving/ceilings.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <vector>
 
 #include "suites/harness/seconds.h"
@@ -17,6 +19,8 @@ constexpr std::uint64_t kRegion = 1ull << 20;
 // is the roof, or small loads would seem faster than the link.
 constexpr std::uint64_t kCopied[] = {2ull << 20, 8ull << 20, 32ull << 20, 128ull << 20};
 constexpr std::uint64_t kMostCopied = 128ull << 20;
+constexpr double kTimeoutMultiple = 100;
+constexpr Nanos kLeastTimeout = std::chrono::seconds(30);
 
 Result<double> best_seconds(Device& device, Queue& queue, const Work& work) {
   double best = 1e30;
@@ -72,6 +76,18 @@ Result<double> best_copy(Device& device, QueueKind kind) {
 }
 
 }  // namespace
+
+Nanos copy_timeout(const Ceilings& roofs, const ModelShape& shape, const SessionSpec& spec) {
+  double chunk = 0;
+  for (const KvLayout& kv : session_layouts(shape, spec)) {
+    chunk = std::max(chunk, static_cast<double>(spec.blocks_per_chunk * kv.block_bytes()));
+  }
+  const std::uint64_t past =
+      spec.sequence_tokens - std::min(spec.sequence_tokens, spec.step_tokens);
+  const double step = prefill_flops(shape, past, spec.step_tokens) / roofs.flops;
+  const double link = chunk / std::min(roofs.link_in, roofs.link_out);
+  return kLeastTimeout + Nanos(std::llround(kTimeoutMultiple * (link + step) * 1e9));
+}
 
 Result<Ceilings> find_ceilings(Device& device, DType dtype) {
   const Peaks& peaks = device.info().peaks;

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "kernels/model/kv_pattern.h"
+#include "suites/serving/two_hops.h"
 
 namespace kvroof {
 namespace {
@@ -30,13 +30,10 @@ Status for_each_group(const Session& s, const RequestBatch& batch, Visit visit) 
   return {};
 }
 
-// What a group needs of the chunks of `all`, by keys and blocks.
-std::pair<std::span<const ChunkKey>, std::span<const BlockId>> whole_chunks(
-    const Session& s, const RequestBatch& batch, const Request& request, ChunkRange all,
-    std::size_t group) {
-  const ChunkRange range = needed_chunks(s, batch, all, group);
-  return {std::span(request.kv[group].keys).subspan(range.first, range.count),
-          blocks_of(s, request, range, group)};
+// What a group needs of the chunks of `all`.
+Chunks whole_chunks(const Session& s, const RequestBatch& batch, const Request& request,
+                    ChunkRange all, std::size_t group) {
+  return chunks_of(s, request, needed_chunks(s, batch, all, group), group);
 }
 
 // Of a whole cache, block by block.
@@ -52,11 +49,31 @@ Status draw_pattern(const KvLayout& kv, std::uint32_t first_layer, std::span<std
   return {};
 }
 
-Status offer(Session& s, const RequestBatch& batch, const OffloadOptions& as) {
+// What the host tier has room for at once, and then the files.
+Status offer_to_disk(Session& s, const RequestBatch& batch, Offer as) {
+  Engine& engine = *s.engines.front();
+  const std::uint32_t most = std::max(1u, engine.tier().chunks / 2);
+  for (const Request& request : batch.requests) {
+    for (std::uint32_t at = 0; at < batch.offloaded; at += most) {
+      const ChunkRange range{at, std::min(most, batch.offloaded - at)};
+      const Chunks some = chunks_of(s, request, range, 0);
+      const OffloadOptions options{.offer = as, .tokens = some.tokens};
+      if (Status e = end_well(s, 0, engine.offload(some.keys, some.blocks, options)); !e.ok()) {
+        return e;
+      }
+      if (Status e = settle(s, engine); !e.ok()) return e;
+    }
+  }
+  return {};
+}
+
+Status offer(Session& s, const RequestBatch& batch, Offer as) {
+  if (s.spec.disk_bytes > 0) return offer_to_disk(s, batch, as);
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, {0, batch.offloaded}, group);
-    if (keys.empty()) return Status{};
-    return end_well(s, group, s.engines[group]->offload(keys, blocks, as));
+    const Chunks all = whole_chunks(s, batch, request, {0, batch.offloaded}, group);
+    if (all.keys.empty()) return Status{};
+    const OffloadOptions options{.offer = as, .tokens = all.tokens};
+    return end_well(s, group, s.engines[group]->offload(all.keys, all.blocks, options));
   });
 }
 
@@ -64,7 +81,7 @@ Status offer(Session& s, const RequestBatch& batch, const OffloadOptions& as) {
 
 Status offload(Session& s, const RequestBatch& batch) {
   const StorePolicy store = s.spec.store;
-  const OffloadOptions as{.offer = store == StorePolicy::on_evict ? Offer::evicted : Offer::used};
+  const Offer as = store == StorePolicy::on_evict ? Offer::evicted : Offer::used;
   if (store == StorePolicy::second_use) {
     if (Status e = offer(s, batch, as); !e.ok()) return e;
   }
@@ -78,8 +95,10 @@ ChunkRange held_chunks(const Session& s, const RequestBatch& batch) {
     for (std::size_t group = 0; group < s.kv.size(); ++group) {
       windows |= s.kv[group].window > 0;
       const ChunkRange range = needed_chunks(s, batch, all_chunks(batch), group);
-      const auto keys = std::span(request.kv[group].keys).subspan(range.first, range.count);
-      const std::uint32_t hits = s.engines[group]->lookup(keys);
+      const Chunks wanted = chunks_of(s, request, range, group);
+      Engine& engine = *s.engines[group];
+      const std::uint32_t hits = s.spec.disk_bytes > 0 ? engine.reachable(wanted.keys)
+                                                       : engine.lookup(wanted.keys, wanted.tokens);
       if (hits < range.count) held = std::min(held, range.first + hits);
     }
   }
@@ -87,9 +106,16 @@ ChunkRange held_chunks(const Session& s, const RequestBatch& batch) {
 }
 
 Status load(Session& s, const RequestBatch& batch, ChunkRange range) {
+  if (s.spec.disk_bytes > 0) {
+    TwoHops hops(s);
+    for (const Request& request : batch.requests) hops.begin(request, range);
+    return hops.finish();
+  }
   return for_each_group(s, batch, [&](const Request& request, std::size_t group) {
-    const auto [keys, blocks] = whole_chunks(s, batch, request, range, group);
-    return keys.empty() ? Status{} : end_well(s, group, s.engines[group]->load(keys, blocks));
+    const Chunks some = whole_chunks(s, batch, request, range, group);
+    if (some.keys.empty()) return Status{};
+    return end_well(s, group,
+                    s.engines[group]->load(some.keys, some.blocks, {.tokens = some.tokens}));
   });
 }
 
@@ -137,7 +163,7 @@ Result<std::vector<std::uint64_t>> digest(Session& s, const RequestBatch& batch,
   Status status = for_each_group(s, batch, [&](const Request& request, std::size_t group) {
     const KvLayout& kv = s.kv[group];
     bytes.resize(kv.region_bytes());
-    for (const BlockId block : whole_chunks(s, batch, request, range, group).second) {
+    for (const BlockId block : whole_chunks(s, batch, request, range, group).blocks) {
       for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r) {
         const Span from{s.caches[group].get(), kv.region_offset(block, r), bytes.size()};
         if (Status e = read_device(s, bytes, from); !e.ok()) return e;

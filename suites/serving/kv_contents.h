@@ -14,8 +14,9 @@ namespace kvroof {
 // until they are visible; of those that it has no room for, none.
 Status offload(Session& session, const RequestBatch& batch);
 
-// The leading chunks that the host tier holds of every request. Where it holds only some, and some
-// layers have a window, none: those layers' tiers have the window at the prefix's end alone.
+// The leading chunks that the host tier, or a disk tier below it, holds of every request. Where it
+// holds only some, and some layers have a window, none: those layers' tiers have the window at the
+// prefix's end alone.
 ChunkRange held_chunks(const Session& session, const RequestBatch& batch);
 
 // Loads these chunks of every request and waits until they have landed.

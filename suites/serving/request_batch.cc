@@ -59,6 +59,16 @@ std::vector<BlockId> shuffled_blocks(std::uint32_t count, std::mt19937_64& rando
   return blocks;
 }
 
+// What the group's chunks of these tokens are known by.
+void know(const Session& s, std::size_t group, std::span<const std::int32_t> tokens,
+          RequestKv& kv) {
+  const CompatibilityRecord record = session_record(s, group);
+  kv.keys = chunk_keys(record, tokens, s.chunk_tokens(), s.spec.key_hash);
+  if (!s.spec.check_tokens) return;
+  const PrefixHasher hasher(record);
+  hasher(tokens, s.chunk_tokens(), kv.prefixes);
+}
+
 // Gives the sequences of one cache their blocks, in a shuffled order.
 class BlockDealer {
  public:
@@ -145,7 +155,7 @@ Result<RequestBatch> RequestBatch::create(Session& s, std::uint32_t context_toke
       RequestKv kv;
       kv.blocks = std::move(*blocks);
       if (i < batch) {
-        kv.keys = chunk_keys(session_record(s, group), r.tokens, s.chunk_tokens());
+        know(s, group, r.tokens, kv);
       }
       r.kv.push_back(std::move(kv));
     }
@@ -174,6 +184,18 @@ ChunkRange needed_chunks(const Session& s, const RequestBatch& batch, ChunkRange
   if (window == 0 || past + 1 <= window) return range;
   const std::uint32_t first = std::max(range.first, (past + 1 - window) / s.chunk_tokens());
   return {first, range.first + range.count - std::min(first, range.first + range.count)};
+}
+
+Chunks chunks_of(const Session& s, const Request& request, ChunkRange range, std::size_t group) {
+  const RequestKv& kv = request.kv[group];
+  Chunks chunks{.keys = std::span(kv.keys).subspan(range.first, range.count),
+                .blocks = blocks_of(s, request, range, group),
+                .tokens = {}};
+  if (kv.prefixes.empty()) return chunks;
+  const std::size_t whole = kv.keys.size() * s.chunk_tokens();
+  chunks.tokens =
+      ChunkTokens{std::span(request.tokens).first(whole), kv.prefixes}.of(range.first, range.count);
+  return chunks;
 }
 
 std::span<const BlockId> blocks_of(const Session& s, const Request& request, ChunkRange range,

@@ -19,9 +19,10 @@ struct ChunkRange {
 
 // A request's place in the cache of one group of layers.
 struct RequestKv {
-  std::vector<BlockId> blocks;  // logical to physical
-  std::vector<ChunkKey> keys;   // of the whole chunks
-  Span table;                   // i32[blocks], in one of the batch's tables
+  std::vector<BlockId> blocks;       // logical to physical
+  std::vector<ChunkKey> keys;        // of the whole chunks
+  std::vector<PrefixHash> prefixes;  // of the same, where tokens are checked
+  Span table;                        // i32[blocks], in one of the batch's tables
 };
 
 struct Request {
@@ -42,6 +43,7 @@ struct RequestBatch {
   std::uint32_t cached_tokens = 0;  // of each request: its whole chunks
   std::uint32_t chunks = 0;         // of each request
   std::uint32_t offloaded = 0;      // the leading ones of these that are stored: all, or a limit's
+  bool by_layer = false;            // loads go layer by layer, and so does what waits for them
   std::vector<Request> live;        // that decode meanwhile; nothing of them is cached
   // Of block ids: one for each request's each group, and one for each group of all that are live,
   // whose rows follow one another so that one op attends for all of them.
@@ -68,6 +70,15 @@ std::uint32_t past_after(const Session& session, const RequestBatch& batch, Chun
 // The part of `range` that a group's layers need: with a window, what is seen from past_after().
 ChunkRange needed_chunks(const Session& session, const RequestBatch& batch, ChunkRange range,
                          std::size_t group);
+
+// What the engine is told of chunks.
+struct Chunks {
+  std::span<const ChunkKey> keys;
+  std::span<const BlockId> blocks;
+  ChunkTokens tokens;  // empty where they aren't checked
+};
+Chunks chunks_of(const Session& session, const Request& request, ChunkRange range,
+                 std::size_t group);
 
 std::span<const BlockId> blocks_of(const Session& session, const Request& request, ChunkRange range,
                                    std::size_t group);

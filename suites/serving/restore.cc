@@ -23,7 +23,9 @@ RestoreRun::RestoreRun(Session& session, const RequestBatch& batch, ChunkRange l
       schedule_(nanos(cost.first_step_seconds)),
       prepare_(nanos(cost.prepare_seconds_per_16_tokens * tokens_loaded() / 16.0)),
       live_(session, batch),
-      flights_(batch.requests.size()) {}
+      flights_(batch.requests.size()) {
+  if (s_.spec.disk_bytes > 0) hops_.emplace(s_);
+}
 
 // Whoever hears of a failure may free the batch.
 Result<Restore> RestoreRun::run() {
@@ -60,12 +62,36 @@ void RestoreRun::add_times(Nanos begin, Restore& result) const {
   result.outside_layers = s_.prefill->times().outside_layers + schedule_ + prepare_;
 }
 
+Status RestoreRun::land_two_hops(Nanos begin, Restore& result) {
+  if (range_.count == 0) return {};
+  if (Status e = drive_until([&] { return hops_->all_ended(); }); !e.ok()) return e;
+  Interval span{kNever, Nanos{}};
+  for (std::size_t i = 0; i < flights_.size(); ++i) {
+    const TwoHopLoad& seen = hops_->load(i);
+    flights_[i].load_failed = !seen.status.ok();
+    result.failed_loads += flights_[i].load_failed ? 1 : 0;
+    result.bytes_loaded += seen.bytes;
+    result.regions_loaded += seen.regions;
+    result.chunks_loaded += seen.chunks;
+    if (!seen.interval) continue;
+    span = {std::min(span.begin, seen.interval->begin), std::max(span.end, seen.interval->end)};
+    result.load = span.end - span.begin;
+    result.load_end = span.end - begin;
+  }
+  result.chunks_from_disk = hops_->chunks_read();
+  result.disk_reading = hops_->reading();
+  return {};
+}
+
 Status RestoreRun::land_loads(Nanos begin, Restore& result) {
+  if (hops_) return land_two_hops(begin, result);
   Interval span{kNever, Nanos{}};
   for (Flight& flight : flights_) {
     for (std::size_t group = 0; group < flight.loads.size(); ++group) {
       const auto ended = s_.engines[group]->wait(flight.loads[group], kNever);
       if (!ended) return ended.status();
+      // What was submitted behind it waits for as long as it does.
+      if (ended->status.code == Code::lost) return ended->status;
       flight.load_failed |= !ended->status.ok();
       result.bytes_loaded += ended->bytes;
       result.regions_loaded += ended->regions;

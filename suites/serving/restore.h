@@ -22,6 +22,8 @@ struct Restore {
   Nanos outside_layers{};
   std::uint64_t bytes_loaded = 0, regions_loaded = 0;
   std::uint32_t chunks_loaded = 0;
+  std::uint32_t chunks_from_disk = 0;  // of these, by way of the host tier
+  Nanos disk_reading{};                // from the first read asked for to the last one seen to end
   std::uint32_t failed_loads = 0;  // requests whose load failed and that were recomputed instead
   std::uint32_t decode_steps = 0;  // that did nothing but decode
 };

@@ -4,11 +4,13 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "suites/serving/live_decoding.h"
 #include "suites/serving/restore.h"
+#include "suites/serving/two_hops.h"
 
 namespace kvroof {
 
@@ -45,6 +47,8 @@ class RestoreRun {
   Status drive();
   Status drive_until(const std::function<bool()>& reached);
   Status drive_until(Point point);
+  Result<std::size_t> wait_any(std::span<const Point> points);
+  Status wait_for_something();
   // The points whose completion lets drive() go on.
   std::vector<Point> open_points() const;
 
@@ -59,15 +63,24 @@ class RestoreRun {
   Result<bool> advance_forward();
   // Of the load, in `fences`. False: some of it is not on the engine's lane yet.
   Result<bool> add_load_fences(const Request& request, std::vector<Point>& fences);
+  // The same of one layer's: the others may still wait in the engine's lane.
+  Result<bool> add_layer_fences(const Request& request, std::uint32_t layer,
+                                std::vector<Point>& fences);
+  Result<bool> add_fences(const Request& request, std::size_t group, std::uint32_t layer,
+                          std::vector<Point>& fences);
+  // As above, once there are some.
+  Result<std::vector<Point>> fences_of_layer(const Request& request, std::uint32_t layer);
   // The compute lane is in order: what waits in it keeps the live sequences from decoding.
   bool holds_up_decoding(Ticket by_cpu) const { return live_.any() && by_cpu > cpu_done_; }
   Result<bool> keep_decoding();
   // While the compute lane is full, the CPU and the loads go on.
   Result<Ticket> submit(std::size_t index, const PrefillRequest& work,
-                        std::span<const Point> fences);
-  Status submit_rest(std::size_t index, std::uint32_t past, std::span<const Point> fences);
+                        std::span<const Point> fences, const FencesOfLayer& of_layer = nullptr);
+  Status submit_rest(std::size_t index, std::uint32_t past, std::span<const Point> fences,
+                     const FencesOfLayer& of_layer = nullptr);
 
   Status land_loads(Nanos begin, Restore& result);
+  Status land_two_hops(Nanos begin, Restore& result);
   // In order. A request whose load failed was given work behind failed copies, which the device
   // aborted: all but its front is computed again.
   Status land_first_tokens();
@@ -79,9 +92,10 @@ class RestoreRun {
   const Nanos schedule_, prepare_;
   LiveDecoding live_;
   std::vector<Flight> flights_;
-  std::size_t turn_ = 0;      // the request that the CPU is at
-  std::size_t forwards_ = 0;  // requests whose first token is submitted
-  bool submitting_ = false;   // a forward pass, which no other may be mixed with
+  std::optional<TwoHops> hops_;  // where there is a disk tier; its n-th request is flight n
+  std::size_t turn_ = 0;         // the request that the CPU is at
+  std::size_t forwards_ = 0;     // requests whose first token is submitted
+  bool submitting_ = false;      // a forward pass, which no other may be mixed with
   Ticket cpu_done_ = 0;
 };
 

@@ -47,6 +47,19 @@ std::uint64_t tier_bytes(const SessionSpec& spec, const KvLayout& kv) {
          kv.block_bytes();
 }
 
+// Files outlive a run, and another build may have computed other last bits: each run reads what it
+// wrote.
+const std::string& own_revision() {
+  static const std::string drawn = [] {
+    std::string text = "run ";
+    for (const std::byte byte : random_secret()) {
+      text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+    }
+    return text;
+  }();
+  return drawn;
+}
+
 EngineConfig engine_config(const SessionSpec& spec, const KvLayout& kv) {
   EngineConfig config;
   config.kv = kv;
@@ -55,14 +68,22 @@ EngineConfig engine_config(const SessionSpec& spec, const KvLayout& kv) {
   config.eviction = spec.eviction;
   config.store = spec.store;
   config.copy = spec.copy;
+  config.copy_timeout = spec.copy_timeout;
+  config.check_tokens = spec.check_tokens;
   config.backed = spec.backed;
   return config;
 }
 
 Status open_engine(Session& s, std::size_t group) {
   s.engines.emplace_back();
-  return keep(Engine::create(s.device, *s.caches[group], engine_config(s.spec, s.kv[group])),
-              s.engines.back());
+  EngineConfig config = engine_config(s.spec, s.kv[group]);
+  if (s.spec.disk_bytes > 0) {
+    config.disk = DiskTierConfig{.path = s.spec.disk_path,
+                                 .bytes = s.spec.disk_bytes,
+                                 .record = digest(session_record(s, group), s.spec.key_hash),
+                                 .eviction = s.spec.eviction};
+  }
+  return keep(Engine::create(s.device, *s.caches[group], config), s.engines.back());
 }
 
 Status set_up(Session& s) {
@@ -128,8 +149,19 @@ std::uint64_t window_tier_bytes(const ModelShape& shape, const SessionSpec& spec
 
 Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShape& shape,
                                                  const SessionSpec& spec) {
-  std::unique_ptr<Session> session(new Session{
-      device, shape, spec, session_layouts(shape, spec), {}, {}, {}, {}, {}, {}, {}, {}});
+  std::unique_ptr<Session> session(new Session{device,
+                                               shape,
+                                               spec,
+                                               session_layouts(shape, spec),
+                                               kv_places(shape),
+                                               {},
+                                               {},
+                                               {},
+                                               {},
+                                               {},
+                                               {},
+                                               {},
+                                               {}});
   if (Status e = set_up(*session); !e.ok()) return e;
   return session;
 }
@@ -140,6 +172,7 @@ CompatibilityRecord session_record(const Session& s, std::size_t group) {
   record.weights = fmt::format("{} random seed {}", name(s.spec.dtype), s.spec.seed);
   record.compute_dtype = s.spec.dtype;
   record.attention = fmt::format("{} on {}", info.backend, info.name);
+  if (s.spec.disk_bytes > 0) record.revision = own_revision();
   return record;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "backends/api/device.h"
@@ -26,7 +27,12 @@ struct SessionSpec {
   bool host_tier_bounded = false;     // by whoever asked for the run: it may be too small
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
-  CopyPath copy = CopyPath::dma;
+  CopyChoice copy = CopyPath::dma;
+  Nanos copy_timeout{};  // as EngineConfig's
+  bool check_tokens = false;
+  KeyHash key_hash{};
+  std::uint64_t disk_bytes = 0;  // of a disk tier below the host tier; 0: none. One group alone
+  std::string disk_path;         // its directory; unused where contents don't exist
   std::uint32_t step_tokens = 8192;
   std::uint64_t seed = 1;
   bool backed = true;  // contents of KV exist; false only on a simulator with data off
@@ -53,7 +59,8 @@ struct Session {
   Device& device;
   ModelShape shape;
   SessionSpec spec;
-  std::vector<KvLayout> kv;  // one a group of layers, as the caches and the engines
+  std::vector<KvLayout> kv;     // one a group of layers, as the caches and the engines
+  std::vector<KvPlace> places;  // of each layer
   std::vector<std::unique_ptr<Buffer>> caches;
   std::unique_ptr<Prefill> prefill;
   std::unique_ptr<Buffer> staging;  // pinned, for write_device and read_device

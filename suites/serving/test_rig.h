@@ -42,8 +42,10 @@ inline ModelShape heavy_model() {
   return shape;
 }
 
-inline SessionSpec spec_of(const ModelShape& shape, std::uint32_t tokens, std::uint32_t batch) {
+inline SessionSpec spec_of(const ModelShape& shape, std::uint32_t tokens, std::uint32_t batch,
+                           Layout layout = Layout::block_first) {
   SessionSpec spec;
+  spec.layout = layout;
   spec.dtype = spec.kv_dtype = DType::f32;
   spec.block_tokens = 4;
   spec.blocks_per_chunk = 2;
@@ -65,9 +67,10 @@ inline std::unique_ptr<Device> open_simulator() {
 // A batch whose KV was computed and offloaded, and whose cache was wiped since.
 struct Rig {
   Rig(std::unique_ptr<Device> inner, std::uint32_t tokens, std::uint32_t requests,
-      const ModelShape& shape = small_model())
+      const ModelShape& shape = small_model(), Layout layout = Layout::block_first)
       : device(std::move(inner)),
-        session(std::move(*Session::create(device, shape, spec_of(shape, tokens, requests)))),
+        session(
+            std::move(*Session::create(device, shape, spec_of(shape, tokens, requests, layout)))),
         batch(std::move(*RequestBatch::create(*session, tokens, requests, 5))) {
     EXPECT_TRUE(recompute(*session, batch, {}).ok());
     full = logits();

@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
+
+#include "suites/serving/disk_report.h"
 
 namespace kvroof {
 namespace {
@@ -43,6 +46,7 @@ EngineCounters counters(const Session& s) {
     all.chunks_unwanted += one.chunks_unwanted;
     all.chunks_evicted += one.chunks_evicted;
     all.chunks_handed_over += one.chunks_handed_over;
+    all.chunks_collided += one.chunks_collided;
   }
   return all;
 }
@@ -90,6 +94,8 @@ Json tier_json(const Session& s) {
                {"chunks_refused", seen.chunks_refused},
                {"chunks_unwanted", seen.chunks_unwanted},
                {"chunks_handed_over", seen.chunks_handed_over}};
+  if (s.spec.check_tokens) json["chunks_collided"] = seen.chunks_collided;
+  if (Json disk = disk_json(s); !disk.is_null()) json["disk"] = std::move(disk);
   const auto said = tier_warnings(s.spec, tier, cache_bytes(s));
   if (!said.empty()) json["warnings"] = said;
   return json;

@@ -15,16 +15,23 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kTokens = 64;  // 8 chunks a request
 
+struct Hashing {
+  KeyHash key_hash{};
+  bool check_tokens = false;
+};
+
 struct SmallTier {
   SmallTier(std::uint32_t chunks, StorePolicy store, std::uint32_t requests = 1,
             Eviction eviction = Eviction::lru, Faults faults = {},
-            std::unique_ptr<Device> inner = open_host())
+            std::unique_ptr<Device> inner = open_host(), Hashing hashing = {})
       : device(std::move(inner), std::move(faults)) {
     SessionSpec spec = spec_of(small_model(), kTokens, requests);
     spec.host_tier_bytes = chunks * (spec.host_tier_bytes / (kTokens / kChunkTokens * requests));
     spec.host_tier_bounded = true;
     spec.store = store;
     spec.eviction = eviction;
+    spec.key_hash = hashing.key_hash;
+    spec.check_tokens = hashing.check_tokens;
     session = std::move(*Session::create(device, small_model(), spec));
     batch = std::move(*RequestBatch::create(*session, kTokens, requests, 5));
   }
@@ -75,6 +82,41 @@ TEST(SmallHostTier, EvictsByItsPolicy) {
     EXPECT_EQ(engine.lookup(key(kept)), 1u) << name(eviction);
     EXPECT_EQ(engine.lookup(key(1 - kept)), 0u) << name(eviction);
   }
+}
+
+// Of four bits of a hash most chunks share their key with another: tokens tell them apart, so that
+// fewer are held and none is wrong. Without them whatever has the key is served.
+TEST(CheckedTokens, TellApartWhatKeysDoNot) {
+  for (const bool checked : {true, false}) {
+    SmallTier rig(32, StorePolicy::immediate, 4, Eviction::lru, {}, open_host(),
+                  {.key_hash = KeyHash::narrow(4), .check_tokens = checked});
+    const Verification seen = verify_and_offload(*rig.session, rig.batch);
+    ASSERT_TRUE(seen.status.ok()) << seen.status.text;
+    EXPECT_EQ(seen.wrong.empty(), checked) << seen.wrong;
+    EXPECT_EQ(seen.held.count < 8, checked);
+    const Json tier = tier_json(*rig.session);
+    EXPECT_EQ(tier.contains("chunks_collided"), checked);
+    if (checked) {
+      EXPECT_GT(tier["chunks_collided"], 0);
+    }
+  }
+}
+
+TEST(CheckedTokens, TenantsWithOtherSecretsShareNoKeyAndEveryOneIsServed) {
+  const Hashing own{.key_hash = KeyHash(secret_of("a tenant's own")), .check_tokens = true};
+  const Hashing other{.key_hash = KeyHash(secret_of("another tenant's")), .check_tokens = true};
+  SmallTier one(8, StorePolicy::immediate, 1, Eviction::lru, {}, open_host(), own);
+  SmallTier two(8, StorePolicy::immediate, 1, Eviction::lru, {}, open_host(), other);
+  const std::vector<ChunkKey>& keys = one.batch.requests[0].kv[0].keys;
+  const std::vector<ChunkKey>& others = two.batch.requests[0].kv[0].keys;
+  EXPECT_EQ(one.batch.requests[0].tokens, two.batch.requests[0].tokens);
+  for (const ChunkKey& key : keys) EXPECT_EQ(std::ranges::count(others, key), 0);
+  const Verification seen = verify_and_offload(*one.session, one.batch);
+  EXPECT_EQ(seen.held.count, 8u);
+  EXPECT_EQ(seen.wrong, "");
+  const auto done = restore(*one.session, one.batch, {0, 8}, {});
+  ASSERT_TRUE(done.ok()) << done.status().text;
+  EXPECT_EQ(done->chunks_loaded, 8u);
 }
 
 TEST(StorePolicies, ASecondUseIsNeededBeforeAnythingIsHeld) {

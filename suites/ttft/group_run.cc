@@ -57,6 +57,15 @@ ChunkRange allowed(const Session& s, const GridPoint& point, const RequestBatch&
   return {held.first, decision.chunks};
 }
 
+// Without rounding to chunks.
+std::uint64_t reach(const GridPoint& point) {
+  std::uint64_t tokens = point.context_tokens;
+  for (const std::uint64_t limit : {point.max_offload_tokens, point.max_load_tokens}) {
+    if (limit > 0) tokens = std::min(tokens, limit);
+  }
+  return tokens;
+}
+
 Status limited_to_nothing(const Session& s, const GridPoint& point) {
   return {Code::unsupported,
           fmt::format("a limit of {} tokens to offload and {} to load (0: none) leaves no whole "
@@ -67,11 +76,11 @@ Status limited_to_nothing(const Session& s, const GridPoint& point) {
 // What each plan loads, and whether the result is right where that is not known yet.
 Status choose_ranges(Session& s, const GridPoint& point, GroupRun& run) {
   const ChunkRange held = allowed(s, point, run.batch, run.verification.held);
-  const bool limited = point.max_offload_tokens > 0 || point.max_load_tokens > 0;
+  const bool to_nothing = run.reach < s.chunk_tokens();
   for (PlanRuns& runs : run.plans) {
     if (runs.plan == PlanKind::recompute) continue;
     if (held.count == 0) {
-      runs.status = limited ? limited_to_nothing(s, point) : not_held(s, run.batch);
+      runs.status = to_nothing ? limited_to_nothing(s, point) : not_held(s, run.batch);
       continue;
     }
     if (runs.plan == PlanKind::copy) {
@@ -99,10 +108,11 @@ SamplerConfig sampling(const Session& s, bool verified, std::uint64_t seed) {
 }
 
 // Groups share a host tier. The same tokens in two of them would be hits on each other's chunks,
-// whose bytes differ in the last bits where the steps that computed them had other lengths.
+// whose bytes differ in the last bits where the steps that computed them had other lengths, and
+// which may be more than a limit lets this group store.
 std::uint64_t own_seed(std::uint64_t seed, const GridPoint& point) {
   return seed * 0x9E3779B97F4A7C15ull + point.context_tokens * 65536 + point.live * 257 +
-         point.batch;
+         point.batch + point.max_offload_tokens * 0xD1B54A32D192ED03ull;
 }
 
 void sample(Session& s, const GridPoint& point, std::uint64_t seed, GroupRun& run) {
@@ -170,11 +180,15 @@ Result<GroupRun> run_group(Session& s, const GridPoint& point, const std::vector
   if (!batch) return batch.status();
   GroupRun run;
   run.batch = std::move(*batch);
+  run.batch.by_layer = point.pipeline == PipelineKind::layer;
+  run.reach = reach(point);
   run.batch.offloaded =
       chunks_within(run.batch.context_tokens, point.max_offload_tokens, s.chunk_tokens());
   for (const PlanKind plan : plans) run.plans.emplace_back().plan = plan;
-  if (has(plans, PlanKind::copy) || has(plans, PlanKind::hybrid))
+  if (has(plans, PlanKind::copy) || has(plans, PlanKind::hybrid)) {
+    if (copies_by_choice(s)) run.copies = check_copies(s, run.batch);
     run.verification = verify_and_offload(s, run.batch);
+  }
   if (!run.verification.status.ok()) return run.verification.status;
   if (Status e = choose_ranges(s, point, run); !e.ok()) return e;
   sample(s, point, seed, run);

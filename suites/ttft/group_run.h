@@ -7,6 +7,7 @@
 #include "suites/harness/grid.h"
 #include "suites/harness/sampler.h"
 #include "suites/harness/suite.h"
+#include "suites/serving/copy_check.h"
 #include "suites/serving/restore.h"
 #include "suites/serving/verify.h"
 
@@ -26,6 +27,8 @@ struct PlanRuns {
 
 struct GroupRun {
   RequestBatch batch;
+  std::uint64_t reach = 0;            // of each request, the tokens that the limits let through
+  std::vector<CheckedChoice> copies;  // where the session's copies choose among paths
   Verification verification;
   std::vector<PlanRuns> plans;  // in the order asked for
 };

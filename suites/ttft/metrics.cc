@@ -53,6 +53,19 @@ void add_recompute(const Session& s, const Ceilings& roofs, const GroupRun& run,
   to.count("flops", "FLOP", static_cast<std::uint64_t>(std::llround(flops)));
 }
 
+// Of the last run; the others have the same chunks, but for what an adaptive policy learns.
+void add_disk(const Session& s, const Restore& last, PlanMetrics& to) {
+  const std::uint64_t chunk_bytes = s.engines.front()->tier().chunk_bytes;
+  to.count("chunks_from_disk", "chunks", last.chunks_from_disk);
+  to.count("bytes_from_disk", "bytes", last.chunks_from_disk * chunk_bytes);
+  if (last.chunks_from_disk == 0) return;
+  to.add("disk_time", "s", [](const Restore& r) { return seconds(r.disk_reading); });
+  to.add("disk_bandwidth", "bytes/s", [chunk_bytes](const Restore& r) {
+    const auto bytes = static_cast<double>(r.chunks_from_disk * chunk_bytes);
+    return bytes > 0 ? bytes / seconds(r.disk_reading) : 0;
+  });
+}
+
 void add_load(const Session& s, const Ceilings& roofs, const GroupRun& run, const PlanRuns& runs,
               PlanMetrics& to) {
   const Restore& last = runs.restores.back();
@@ -64,10 +77,10 @@ void add_load(const Session& s, const Ceilings& roofs, const GroupRun& run, cons
   // A request that is cached whole repeats its last token.
   to.count("tokens_recomputed", "tokens",
            requests * std::max<std::uint64_t>(1, run.batch.context_tokens - loaded));
-  const std::uint64_t whole = std::uint64_t{run.batch.chunks} * s.chunk_tokens();
-  to.count("tokens_lost_to_rounding", "tokens", requests * (run.batch.context_tokens - whole));
+  to.count("tokens_lost_to_rounding", "tokens", requests * (run.reach % s.chunk_tokens()));
   to.count("chunks_loaded", "chunks", last.chunks_loaded);
   to.count("regions_loaded", "regions", last.regions_loaded);
+  if (s.spec.disk_bytes > 0) add_disk(s, last, to);
   if (last.bytes_loaded == 0) return;
   to.add("load_time", "s", [](const Restore& r) { return seconds(r.load); });
   if (runs.plan == PlanKind::copy) {

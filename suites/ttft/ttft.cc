@@ -27,8 +27,9 @@ std::uint64_t blocks_of(const GridPoint& p) {
 DType computed_in(DType kv_dtype) { return kv_dtype == DType::f32 ? DType::f32 : DType::bf16; }
 
 // The weakest of what the device prices this model with.
-Basis basis_for(const DeviceInfo& info, const ModelShape& shape) {
+Basis basis_for(const DeviceInfo& info, const ModelShape& shape, const GridPoint& p) {
   Basis basis = info.basis;
+  if (p.disk.bytes > 0) basis = std::max(basis, info.op_bases.disk);
   if (shape.experts) basis = std::max(basis, info.op_bases.experts);
   if (shape.latent) basis = std::max(basis, info.op_bases.latent_attention);
   if (shape.ranks > 1) basis = std::max(basis, info.op_bases.all_reduce);
@@ -38,7 +39,7 @@ Basis basis_for(const DeviceInfo& info, const ModelShape& shape) {
 bool share_a_cache(const GridPoint& a, const GridPoint& b) {
   return a.kv_dtype == b.kv_dtype && a.layout == b.layout && a.block_tokens == b.block_tokens &&
          a.blocks_per_chunk == b.blocks_per_chunk && a.host_tier == b.host_tier &&
-         a.eviction == b.eviction && a.store == b.store && a.copy == b.copy;
+         a.disk == b.disk && a.eviction == b.eviction && a.store == b.store && a.copy == b.copy;
 }
 
 // Of a tier that is bounded, the layers without a window get what the others leave.
@@ -48,9 +49,10 @@ void bound_tier(const GridPoint& p, const ModelShape& shape, SessionSpec& spec) 
   spec.host_tier_bytes = p.host_tier.bytes - std::min(p.host_tier.bytes, windows);
 }
 
-// Why the device does not copy so; empty where it does. Staged copies cross the link by dma.
-std::string why_not_copied(const DeviceInfo& info, CopyPath path) {
-  return path == CopyPath::staged ? "" : info.copy_unavailable[static_cast<std::size_t>(path)];
+// An engine that gave up a lane serves no other group.
+bool lost_a_lane(const GroupRun& run) {
+  return std::ranges::any_of(run.plans,
+                             [](const PlanRuns& plan) { return plan.status.code == Code::lost; });
 }
 
 // Ok where a chunk of every group of layers has room.
@@ -80,6 +82,30 @@ std::string TtftSuite::why_not(const GridPoint& p, PlanKind plan) {
                      chunk);
 }
 
+std::uint32_t TtftSuite::regions_per_chunk(const GridPoint& p) const {
+  const KvGroup all = kv_groups(setup_.shape).front();
+  return p.blocks_per_chunk *
+         make_kv_layout(setup_.shape, all, p.kv_dtype, p.layout, p.block_tokens, 1)
+             .regions_per_block();
+}
+
+// Of auto, any path until it was calibrated.
+CopyChoice TtftSuite::copy_choice(const GridPoint& p) const {
+  if (p.copy.path) return *p.copy.path;
+  const auto known = calibrations_.find(regions_per_chunk(p));
+  return known == calibrations_.end() ? any_path() : known->second.choice;
+}
+
+// Before the session takes the device's memory.
+Status TtftSuite::calibrate(const GridPoint& p) {
+  const std::uint32_t regions = regions_per_chunk(p);
+  if (p.copy.path || calibrations_.contains(regions)) return {};
+  session_.reset();
+  auto made = calibrate_copy(setup_.device, regions);
+  if (made) calibrations_.emplace(regions, std::move(*made));
+  return made.status();
+}
+
 SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   SessionSpec spec;
   spec.dtype = computed_in(p.kv_dtype);
@@ -100,11 +126,16 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.host_tier_bounded = p.host_tier.bytes > 0;
   spec.eviction = p.eviction;
   spec.store = p.store;
-  spec.copy = p.copy;
+  spec.copy = copy_choice(p);
+  spec.disk_bytes = p.disk.bytes;
+  spec.disk_path = setup_.disk;
+  spec.check_tokens = p.check_tokens;
+  spec.key_hash = p.key_hash;
   bound_tier(p, setup_.shape, spec);
   std::uint64_t moved = 0;
   for (const KvLayout& kv : layouts) moved += 2 * kv.cache_bytes();
-  spec.backed = !setup_.device.info().virtual_time || (options_.moves_data && moved <= kMovedBytes);
+  const bool can_move = options_.moves_data && (p.disk.bytes == 0 || !setup_.disk.empty());
+  spec.backed = !setup_.device.info().virtual_time || (can_move && moved <= kMovedBytes);
   return spec;
 }
 
@@ -144,7 +175,8 @@ Status TtftSuite::group_can_run(const GridPoint& p) const {
             "this build prices a quantised KV cache on a simulated device and "
             "does not compute with it: use --kv-dtype bf16 or f32"};
   }
-  if (const std::string why = why_not_copied(info, p.copy); !why.empty()) {
+  if (const std::string why = why_not_copied(info, p.copy.path.value_or(CopyPath::dma));
+      p.copy.path && !why.empty()) {
     return {Code::unsupported, why};
   }
   if (p.context_tokens > setup_.shape.max_position) {
@@ -161,13 +193,19 @@ Status TtftSuite::group_can_run(const GridPoint& p) const {
   if (computed_in(p.kv_dtype) == DType::bf16 && !info.bf16_unavailable.empty()) {
     return {Code::unsupported, info.bf16_unavailable};
   }
+  if (p.disk.bytes > 0 && kv_groups(setup_.shape).size() > 1) {
+    return {Code::unsupported,
+            "a disk tier holds the KV of models whose layers all see everything, and some of this "
+            "one's have a window: leave out --disk-bytes"};
+  }
   const SessionSpec spec = own_spec(p);
   if (Status e = holds_a_chunk(setup_.shape, spec); !e.ok()) return e;
   return fits(info, setup_.shape, spec, bytes_of_requests(p));
 }
 
-Status TtftSuite::prepare(const GridPoint& point) {
-  const SessionSpec spec = shared_spec(point);
+Status TtftSuite::prepare(const GridPoint& point, const Ceilings& roofs) {
+  SessionSpec spec = shared_spec(point);
+  spec.copy_timeout = copy_timeout(roofs, setup_.shape, spec);
   if (session_ && session_->spec == spec) return {};
   session_.reset();
   auto session = Session::create(setup_.device, setup_.shape, spec);
@@ -190,7 +228,7 @@ Case TtftSuite::blank(const GridPoint& point, PlanKind plan) const {
   made.params = case_params(point, plan);
   if (setup_.whole) made.params["layers"] = setup_.shape.layers;
   made.params["data"] = own_spec(point).backed ? "on" : "off";
-  made.basis = basis_for(setup_.device.info(), setup_.shape);
+  made.basis = basis_for(setup_.device.info(), setup_.shape, point);
   return made;
 }
 
@@ -211,7 +249,8 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
     roofs = ceilings(computed_in(group.point.kv_dtype));
     why = roofs.status();
   }
-  if (why.ok()) why = prepare(group.point);
+  if (why.ok()) why = calibrate(group.point);
+  if (why.ok()) why = prepare(group.point, *roofs);
   Result<GroupRun> run = why;
   if (why.ok()) {
     run = run_group(*session_, group.point, plans, setup_.draws, setup_.seed);
@@ -223,7 +262,19 @@ std::vector<Case> TtftSuite::measure(const ComparisonGroup& group,
   }
   const ModelShape* whole = setup_.whole ? &*setup_.whole : nullptr;
   if (why.ok()) fill_metrics(*session_, *roofs, *run, whole, cases);
+  if (why.ok() && !group.point.copy.path) add_copy_auto(group.point, *run, cases);
+  if (why.code == Code::lost || (why.ok() && lost_a_lane(*run))) session_.reset();
   return cases;
+}
+
+void TtftSuite::add_copy_auto(const GridPoint& point, const GroupRun& run,
+                              std::vector<Case>& cases) const {
+  const CopyCalibration& by = calibrations_.at(regions_per_chunk(point));
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (run.plans[i].plan != PlanKind::recompute) {
+      cases[i].copy_auto = copy_auto_json(by, run.copies);
+    }
+  }
 }
 
 std::vector<Case> TtftSuite::run(const ComparisonGroup& group) {

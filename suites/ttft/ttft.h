@@ -15,6 +15,7 @@
 #include "suites/harness/record.h"
 #include "suites/harness/suite.h"
 #include "suites/serving/ceilings.h"
+#include "suites/serving/copy_calibration.h"
 #include "suites/serving/session.h"
 #include "suites/ttft/group_run.h"
 
@@ -43,9 +44,13 @@ class TtftSuite : public Suite {
   std::uint64_t bytes_of_requests(const GridPoint& point) const;
   // Or why every plan of the group is skipped.
   Status group_can_run(const GridPoint& point) const;
-  Status prepare(const GridPoint& point);
+  std::uint32_t regions_per_chunk(const GridPoint& point) const;
+  CopyChoice copy_choice(const GridPoint& point) const;
+  Status calibrate(const GridPoint& point);
+  Status prepare(const GridPoint& point, const Ceilings& roofs);
   Result<Ceilings> ceilings(DType dtype);
   std::vector<Case> measure(const ComparisonGroup& group, const std::vector<PlanKind>& plans);
+  void add_copy_auto(const GridPoint& point, const GroupRun& run, std::vector<Case>& cases) const;
   Case skipped(const GridPoint& point, PlanKind plan, const Status& why) const;
   Case blank(const GridPoint& point, PlanKind plan) const;
 
@@ -53,6 +58,7 @@ class TtftSuite : public Suite {
   TtftOptions options_;
   std::unique_ptr<Session> session_;
   std::map<DType, Ceilings> ceilings_;
+  std::map<std::uint32_t, CopyCalibration> calibrations_;  // of copy auto, by regions_per_chunk()
 };
 
 }  // namespace kvroof

@@ -80,7 +80,7 @@ TEST(TtftSuite, EveryWayToCopyRunsInBothLayouts) {
     for (const Layout layout : {Layout::block_first, Layout::layer_first}) {
       FaultyDevice device(open_simulator());
       ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::immediate);
-      group.point.copy = copy;
+      group.point.copy = {copy};
       group.point.layout = layout;
       const std::vector<Case> cases = run(device, group);
       for (const Case& one : cases) EXPECT_EQ(one.outcome, Outcome::ok) << name(copy) << one.reason;
@@ -97,11 +97,62 @@ TEST(TtftSuite, EveryWayToCopyRunsInBothLayouts) {
   }
 }
 
+TEST(TtftSuite, AutoTakesTheBestOfWhatWasTimedAndSaysSo) {
+  for (const bool on_host : {false, true}) {
+    FaultyDevice device(on_host ? open_host() : open_simulator());
+    ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::immediate);
+    group.point.context_tokens = 512;
+    group.point.kv_dtype = DType::f32;
+    group.point.copy = kCopyAuto;
+    group.point.layout = Layout::layer_first;
+    const std::vector<Case> cases = run(device, group);
+    for (const Case& one : cases) EXPECT_EQ(one.outcome, Outcome::ok) << one.reason;
+    EXPECT_TRUE(cases[0].copy_auto.is_null()) << "recompute copies nothing";
+    const Case& copy = cases[1];
+    EXPECT_EQ(copy.params["copy"], "auto");
+    EXPECT_EQ(copy.copy_auto["source"], on_host ? "calibration" : "profile");
+    EXPECT_EQ(copy.copy_auto["unavailable"].contains("batch"), on_host);
+    const Json& load = copy.copy_auto["choices"][1];
+    EXPECT_EQ(load["direction"], "load");
+    EXPECT_EQ(load["regions"], 128);
+    EXPECT_FALSE(load.contains("unchecked")) << load.dump();
+    // Two chunks: gathered, each crosses the link as one region.
+    const std::uint64_t regions = *find_metric(copy, "regions_loaded")->value;
+    EXPECT_EQ(regions == 2u, load["taken"] == "staged") << regions << load.dump();
+    if (!on_host) {
+      EXPECT_NE(load["taken"], "dma") << "a region costs 1 us";
+    }
+  }
+}
+
+// The engine's first copy never ends: the group fails with the reason, and the next one has a new
+// session. Into the device, a queue of the session's own was first to copy.
+TEST(TtftSuite, ACopyThatNeverEndsFailsItsGroupAndNotTheNext) {
+  for (const QueueKind hung : {QueueKind::copy_out, QueueKind::copy_in}) {
+    FaultyDevice device(open_simulator());
+    const int queue = hung == QueueKind::copy_in ? 2 : 1;
+    int queues = 0;
+    device.faults.fault_of = [&](QueueKind kind, Ticket ticket) {
+      if (kind != hung || ticket != 1) return Fault::none;
+      return ++queues == queue ? Fault::unending : Fault::none;
+    };
+    TtftSuite suite({.device = device, .shape = small_model(), .groups = {both_plans(1024)}});
+    for (const Case& one : suite.run(both_plans(1024))) {
+      EXPECT_EQ(one.outcome, Outcome::failed);
+      EXPECT_THAT(one.reason, HasSubstr("did not end within the time allowed"));
+    }
+    EXPECT_GE(queues, queue);
+    for (const Case& one : suite.run(both_plans(1024))) {
+      EXPECT_EQ(one.outcome, Outcome::ok) << one.reason;
+    }
+  }
+}
+
 TEST(TtftSuite, AWayThatTheDeviceCannotCopyIsSkippedInItsWords) {
   FaultyDevice device(open_host());
   ComparisonGroup group = both_plans(1024);
   group.point.kv_dtype = DType::f32;
-  group.point.copy = CopyPath::batch;
+  group.point.copy = {CopyPath::batch};
   for (const Case& one : run(device, group)) {
     EXPECT_EQ(one.outcome, Outcome::skipped);
     EXPECT_THAT(one.reason, HasSubstr("use --copy dma"));
@@ -144,6 +195,76 @@ TEST(TtftSuite, ATierThatHoldsNoBeginningSkipsWhatWouldLoadAlone) {
     EXPECT_EQ(cases[i].outcome, Outcome::skipped);
     EXPECT_THAT(cases[i].reason, HasSubstr("no room for the beginnings of 2 prefixes of 4 chunks"));
   }
+}
+
+// Of 1,000 tokens 768 are in whole chunks.
+TEST(TtftSuite, WhatALimitLeavesIsRecomputedAndWhatRoundingTakesIsCounted) {
+  struct Row {
+    std::uint64_t offload, load, loaded, lost;
+  };
+  for (const Row& row : {Row{0, 0, 768, 232}, Row{600, 0, 512, 88}, Row{0, 600, 512, 88},
+                         Row{600, 300, 256, 44}, Row{256, 1000, 256, 0}, Row{0, 1000, 768, 232}}) {
+    FaultyDevice device(open_simulator());
+    ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::immediate);
+    group.point.context_tokens = 1000;
+    group.point.max_offload_tokens = row.offload;
+    group.point.max_load_tokens = row.load;
+    const std::vector<Case> cases = run(device, group);
+    ASSERT_EQ(cases.size(), 3u);
+    for (const Case& one : cases) ASSERT_EQ(one.outcome, Outcome::ok) << one.reason;
+    const auto count = [&](const char* name) { return *find_metric(cases[1], name)->value; };
+    EXPECT_EQ(count("tokens_loaded"), row.loaded) << row.offload << ' ' << row.load;
+    EXPECT_EQ(count("tokens_recomputed"), 1000 - row.loaded);
+    EXPECT_EQ(count("tokens_lost_to_rounding"), row.lost) << row.offload << ' ' << row.load;
+    EXPECT_EQ(cases[1].tier["chunks_stored"], (row.offload ? row.offload : 1000) / 256);
+  }
+}
+
+TEST(TtftSuite, ALimitBelowAChunkLeavesNothingAndSaysSo) {
+  for (const bool offload : {true, false}) {
+    FaultyDevice device(open_simulator());
+    ComparisonGroup group = both_plans(1000);
+    (offload ? group.point.max_offload_tokens : group.point.max_load_tokens) = 255;
+    const std::vector<Case> cases = run(device, group);
+    EXPECT_EQ(cases[0].outcome, Outcome::ok) << cases[0].reason;
+    EXPECT_EQ(cases[1].outcome, Outcome::skipped);
+    EXPECT_THAT(cases[1].reason, HasSubstr("leaves no whole chunk of 256"));
+  }
+}
+
+// A tier that is too small is not the limit's fault.
+TEST(TtftSuite, ALimitIsNotBlamedForATierWithoutRoom) {
+  constexpr std::uint64_t kChunkBytes = 2ull * 2 * 2 * 16 * 2 * 256;
+  FaultyDevice device(open_simulator());
+  ComparisonGroup group = all_plans({2 * kChunkBytes}, Eviction::lru, StorePolicy::immediate);
+  group.point.batch = 2;
+  group.point.max_load_tokens = 512;
+  EXPECT_THAT(run(device, group)[1].reason, HasSubstr("no room for the beginnings"));
+}
+
+// Groups share a host tier where they can: what one stored without a limit, the other must not
+// find.
+TEST(TtftSuite, ALimitHoldsBehindAGroupWithoutOne) {
+  const auto device = open_simulator();
+  ComparisonGroup free = both_plans(1024), limited = both_plans(1024);
+  limited.point.max_offload_tokens = 512;
+  TtftSuite suite({.device = *device, .shape = small_model(), .groups = {free, limited}});
+  EXPECT_EQ(*find_metric(suite.run(free)[1], "tokens_loaded")->value, 1024u);
+  EXPECT_EQ(*find_metric(suite.run(limited)[1], "tokens_loaded")->value, 512u);
+}
+
+TEST(TtftSuite, TokensAreCheckedAndKeysKeyedWhereAsked) {
+  FaultyDevice device(open_simulator());
+  ComparisonGroup group = all_plans({}, Eviction::lru, StorePolicy::on_evict);
+  group.point.check_tokens = true;
+  group.point.key_hash = KeyHash(random_secret());
+  group.point.batch = 2;
+  const std::vector<Case> cases = run(device, group);
+  for (const Case& one : cases) ASSERT_EQ(one.outcome, Outcome::ok) << one.reason;
+  EXPECT_EQ(cases[1].params["check_tokens"], "on");
+  EXPECT_EQ(cases[1].params["key_hash"], "siphash");
+  EXPECT_EQ(cases[1].tier["chunks_collided"], 0);
+  EXPECT_EQ(*find_metric(cases[1], "chunks_loaded")->value, 8u);
 }
 
 // The load lane's tickets: four chunks while verifying, then four a sample.

@@ -27,6 +27,7 @@ std::optional<Stretch> find_stretch(const Session& s, const RequestBatch& batch,
   Stretch made;
   made.layers = flops_ratio(s, batch, runs.loaded, whole);
   if (runs.plan == PlanKind::recompute) return made;
+  if (batch.by_layer) return std::nullopt;  // loading and computing share the time
   if (s.device.info().virtual_time && s.spec.layout == Layout::block_first) return std::nullopt;
   if (kv_groups(s.shape).size() != kv_groups(whole).size()) return std::nullopt;
   made.load = static_cast<double>(copied(whole, s.spec, batch.context_tokens).bytes) /

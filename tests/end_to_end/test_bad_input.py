@@ -6,7 +6,10 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -92,6 +95,20 @@ def test_tensor_parallel_sizes(refused, tmp_path: Path, ranks: str, words: str) 
         ("--host-tier", "1000TB"),  # beyond memory
         ("--eviction", "random"),
         ("--store", "second_use"),
+        ("--disk-bytes", "0"),
+        ("--disk-bytes", "-1"),
+        ("--disk-bytes", "much"),
+        ("--disk-bytes", "1000"),  # smaller than a chunk
+        ("--disk", "."),  # without --disk-bytes
+        ("--max-offload-tokens", "-1"),
+        ("--max-offload-tokens", "some"),
+        ("--max-offload-tokens", "101k"),  # above the context
+        ("--max-load-tokens", "-1"),
+        ("--max-load-tokens", "1.5"),
+        ("--max-load-tokens", "1k,101k"),
+        ("--tenant-secret", "nosuch.key"),
+        ("--tenant-secret", "."),
+        ("--tenant-secret", "/dev/null"),
         ("--serving-cost", "cheap"),
         ("--grid", "huge"),
         ("--seed", "-1"),
@@ -106,6 +123,112 @@ def test_grid_values(refused, flag: str, value: str) -> None:
     words = ["run", "ttft", "--out", "out.json", *SIM, *LLAMA]
     sentence = refused(2, *words, flag, value)
     assert flag.removeprefix("--") in sentence
+
+
+HOST = ["--device", "host", "--model", "llama-3.2-1b", "--layers", "1", "--kv-dtype", "f32"]
+DISK = [*RUN, *HOST, "--context", "64", "--blocks-per-chunk", "1"]
+
+
+def scratch_on_a_disk() -> Path:
+    """Return an empty folder of the build's, since the usual temporary one may be in memory."""
+    return Path(tempfile.mkdtemp(prefix="disk-", dir=KVROOF.parent))
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    path = scratch_on_a_disk()
+    yield path
+    path.chmod(0o700)
+    shutil.rmtree(path)
+
+
+def test_a_disk_tier_needs_a_directory_that_is_fit(refused, tmp_path: Path, folder: Path) -> None:
+    inner = folder / "inner"
+    inner.mkdir()
+    (folder / "link").symlink_to(inner)
+    (folder / "file").write_text("")
+    holding = folder / "holding"
+    holding.mkdir()
+    (holding / "thesis.txt").write_text("mine")
+    other = folder / "other"
+    other.mkdir()
+    (other / "kvroof-disk-tier").write_text("kvroof disk tier, format 2\n")
+    cases = {
+        "nosuch": "does not exist",
+        "link": "is a symbolic link",
+        "file": "is no directory",
+        "holding": "holds files that are not a disk tier's",
+        "other": "format",
+    }
+    for name, words in cases.items():
+        sentence = refused(2, *DISK, "--disk", str(folder / name), "--disk-bytes", "1GB")
+        assert "--disk" in sentence
+        assert words in sentence, sentence
+    assert [p.name for p in holding.iterdir()] == ["thesis.txt"]
+    assert not list(inner.iterdir())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_tier_in_memory_is_refused(refused, tmp_path: Path) -> None:
+    shm = Path("/dev/shm")
+    if not os.access(shm, os.W_OK):
+        pytest.skip("there is no /dev/shm that one may write to")
+    with tempfile.TemporaryDirectory(dir=shm) as folder:
+        sentence = refused(2, *DISK, "--disk", folder, "--disk-bytes", "1GB")
+        assert "tmpfs, which keeps files in memory" in sentence
+        assert not list(Path(folder).iterdir())
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_tier_that_cannot_be_written_is_refused(refused, folder: Path) -> None:
+    folder.chmod(0o500)
+    if os.access(folder, os.W_OK):
+        pytest.skip("this user may write to a read-only directory")
+    assert "can't write to" in refused(2, *DISK, "--disk", str(folder), "--disk-bytes", "1GB")
+
+
+def test_a_disk_without_room_is_refused(refused, tmp_path: Path, folder: Path) -> None:
+    sentence = refused(2, *DISK, "--disk", str(folder), "--disk-bytes", "900000TB")
+    assert "fewer than the 900000000000000000 of --disk-bytes" in sentence
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_tier_is_asked_for_whole(refused, folder: Path) -> None:
+    assert "give --disk" in refused(2, *DISK, "--disk-bytes", "1GB")
+    both = ["--disk", str(folder), "--disk-bytes", "1GB", "--check-tokens"]
+    assert "files hold no tokens to check" in refused(2, *DISK, *both)
+    assert not list(folder.iterdir())
+
+
+def test_a_host_tier_that_is_too_small_reads_the_rest_from_disk(
+    run, tmp_path: Path, folder: Path
+) -> None:
+    # A block of a layer of llama-3.2-1b in f32 takes 64 KiB: room for two of the four chunks.
+    words = ["--host-tier", "128KiB", "--disk", str(folder), "--disk-bytes", "1GB"]
+    done = run(*DISK, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    copy = json.loads((tmp_path / "out.json").read_text())["cases"][1]
+    assert copy["metrics"]["chunks_loaded"]["value"] == 4
+    assert copy["metrics"]["chunks_from_disk"]["value"] >= 2
+    assert copy["tier"]["disk"]["chunks_written"] >= 4
+    assert copy["params"]["disk_bytes"] == 10**9
+
+
+def test_a_secret_is_long_and_stays_one(refused, run, tmp_path: Path) -> None:
+    secret = tmp_path / "tenant.key"
+    secret.write_text("swordfish\n")
+    sentence = refused(2, *RUN, *SIM, *LLAMA, "--tenant-secret", "tenant.key")
+    assert "holds a secret of 9 bytes, expected 16 at least" in sentence
+    assert "swordfish" not in sentence
+    secret.write_text("swordfish-and-more\n")
+    words = [*RUN, *SIM, *LLAMA, "--context", "1k", "--check-tokens"]
+    done = run(*words, "--tenant-secret", "tenant.key")
+    assert done.returncode == 0, done.stderr
+    record = (tmp_path / "out.json").read_text()
+    assert "swordfish" not in record + done.stdout + done.stderr
+    params = json.loads(record)["cases"][1]["params"]
+    assert (params["key_hash"], params["check_tokens"]) == ("siphash", "on")
+    assert json.loads(record)["cases"][1]["tier"]["chunks_collided"] == 0
 
 
 def test_a_wind_tunnel_sets_its_link_itself(refused) -> None:

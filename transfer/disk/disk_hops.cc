@@ -140,7 +140,7 @@ void DiskHops::feed_reads(std::vector<FetchedChunk>& fetched) {
     if (held != kNoSlot && !tier_.visible(held)) return;  // somebody brings it already
     const Status begun = held == kNoSlot ? begin_read(key, tag) : Status{};
     if (begun.code == Code::busy) return;
-    if (held != kNoSlot || !begun.ok()) fetched.push_back({tag, begun});
+    if (held != kNoSlot || !begun.ok()) fetched.push_back({tag, begun, {}});
   }
 }
 
@@ -156,7 +156,7 @@ Status DiskHops::begin_read(const ChunkKey& key, std::uint32_t tag) {
     const std::array<Span, 2> pieces = {header_span(header), tier_.span(slot)};
     status = read_queue_->submit({.fences = {}, .body = disk_.body(*file, pieces)}).status();
     if (status.ok()) {
-      reads_.push_back({std::move(*file), slot, header, tag});
+      reads_.push_back({std::move(*file), slot, header, tag, device_.now()});
       return {};
     }
     free_headers_.push_back(header);
@@ -202,7 +202,9 @@ Status DiskHops::reap_reads(std::vector<FetchedChunk>& fetched) {
     if (!count) return count.status();
     if (*count == 0) break;
     for (std::size_t i = 0; i < *count; ++i, ++first_read_) {
-      fetched.push_back({reads_.front().tag, end(reads_.front(), done[i].status)});
+      const Read& read = reads_.front();
+      const Interval took = done[i].interval.value_or(Interval{read.submitted, device_.now()});
+      fetched.push_back({read.tag, end(read, done[i].status), took});
       reads_.pop_front();
     }
   }

@@ -23,6 +23,7 @@ struct DiskHopCounters {
 struct FetchedChunk {
   std::uint32_t tag = 0;  // the caller's
   Status status;          // ok: the chunk is visible in the host tier
+  Interval interval{};    // of the read; zero where there was none
 };
 
 class DiskHops {
@@ -53,6 +54,8 @@ class DiskHops {
   void add_open_points(std::vector<Point>& points) const;
 
   const DiskTier& disk() const { return disk_; }
+  DiskFacts read_facts() const { return read_queue_->disk_facts(); }
+  DiskFacts write_facts() const { return write_queue_->disk_facts(); }
   const DiskHopCounters& counters() const { return counters_; }
 
  private:
@@ -66,6 +69,7 @@ class DiskHops {
     DiskRead file;
     SlotId slot = kNoSlot;
     std::uint32_t header = 0, tag = 0;
+    Nanos submitted{};
   };
   struct Waiting {
     SlotId slot;

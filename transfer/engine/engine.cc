@@ -77,7 +77,8 @@ Result<Lane> create_lane(Device& device, const EngineConfig& config, Direction d
   return Lane::create(device, {.kind = load ? QueueKind::copy_in : QueueKind::copy_out,
                                .priority = load ? Priority::high : Priority::low,
                                .ops = stages(config, direction),
-                               .most_open = most_open(config)});
+                               .most_open = most_open(config),
+                               .layers = config.kv.layers});
 }
 
 Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
@@ -129,6 +130,8 @@ EngineImpl::EngineImpl(Device& device, const EngineConfig& config, Parts parts)
     : device_(device),
       blocks_(config.kv.blocks),
       blocks_per_chunk_(config.blocks_per_chunk),
+      layers_(config.kv.layers),
+      layers_apart_(config.kv.layers_apart()),
       block_bytes_(config.kv.block_bytes()),
       copy_timeout_(config.copy_timeout),
       regions_per_block_(config.kv.regions_per_block()),
@@ -155,15 +158,24 @@ std::uint32_t EngineImpl::lookup(std::span<const ChunkKey> keys, const ChunkToke
 
 std::optional<Nanos> EngineImpl::estimate(Direction direction, std::uint64_t blocks) const {
   const auto at = static_cast<std::size_t>(direction);
-  return meters_[at].time_of((blocks_open_[at] + blocks) * block_bytes_);
+  const auto hop = meters_[at].time_of(bytes_open_[at] + blocks * block_bytes_);
+  if (direction != Direction::fetch) return hop;
+  const auto load = estimate(Direction::load, blocks);
+  return hop && load ? std::optional(*hop + *load) : std::nullopt;
 }
 
-Result<std::vector<Point>> EngineImpl::fences_for_read(std::span<const BlockId> blocks) {
+Result<std::vector<Point>> EngineImpl::fences_for_read(std::span<const BlockId> blocks,
+                                                       std::uint32_t layer) {
   if (Status status = check_usable(blocks); !status.ok()) return status;
+  if (layer >= layers_) {
+    return Status{Code::invalid, "Layer " + std::to_string(layer) + " must be one of the cache's " +
+                                     std::to_string(layers_) + "."};
+  }
+  const std::uint32_t behind = layers_ - 1 - layer;
   std::vector<Point> points;
   CopyNumber seen = 0;  // neighbours come with one copy as a rule
   for (const BlockId block : blocks) {
-    const CopyNumber load = ledger_.last_load(block);
+    const CopyNumber load = ledger_.last_load(block, behind);
     if (load == seen) continue;
     seen = load;
     if (load == 0) continue;

@@ -57,6 +57,10 @@ struct LoadOptions {
   // Copies that the device has not been handed by then are dropped, as `timeout`. Device clock.
   Nanos deadline = Nanos::max();
   ChunkTokens tokens{};  // of the keys' whole chunks, where check_tokens
+  // Layer after layer of all chunks, rather than chunk after chunk of all layers, so that readers
+  // of a layer need not wait for the next: see fences_for_read. `invalid` where one region holds
+  // several layers, or the copy is staged.
+  bool by_layer = false;
 };
 
 // How one offload or load ended. Chunks that failed are counted, never served.
@@ -83,6 +87,12 @@ struct EngineCounters {
   std::uint64_t chunks_handed_over = 0;  // loaded, and so no longer in the tier (on_evict)
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
   std::uint64_t chunks_fetched = 0;  // from the disk tier; what failed there counts as failed
+};
+
+// How the disk tier's lanes move files, and what came too late for them.
+struct DiskLanes {
+  DiskFacts reads, writes;
+  std::uint64_t missed_writes = 0;  // chunks that the host tier evicted before their turn
 };
 
 // Device memory that an engine takes beside the cache: places that staged copies pass.
@@ -139,7 +149,9 @@ class Engine {
   virtual Status cancel(TransferId id) = 0;
 
   // How long a load (an offload) of so many blocks would take if it were asked for now, behind all
-  // that was asked for before it; by the rate of the last copies. Empty where none has landed yet.
+  // that was asked for before it; by the rate of the last copies. Of a fetch: until blocks that
+  // only the disk tier has are in the cache, read first and loaded then, since a load starts once
+  // its chunks are in the host tier. Empty where of any of these hops none has landed yet.
   virtual std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const = 0;
 
   // A protected chunk is never evicted, nor handed over. `invalid`: the chunk isn't visible;
@@ -148,6 +160,10 @@ class Engine {
 
   // Submits what the lanes have room for and takes in what landed. Never blocks.
   virtual Status poll() = 0;
+
+  // When poll() will end something that has not ended by itself, by a deadline or copy_timeout;
+  // Nanos::max(): never. Who waits for open_points() waits no longer than this.
+  virtual Nanos next_expiry() const = 0;
 
   // The oldest open ticket of each lane: when one of these completes, poll() makes progress. Empty
   // where nothing is open. For callers that wait for something of their own at the same time.
@@ -165,6 +181,11 @@ class Engine {
   // where a load that was given up may still write to a block: never use it again.
   virtual Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks) = 0;
 
+  // As above, of a reader of one layer alone (of kv.layers), which need not wait for those behind
+  // it where the blocks are loaded by layer.
+  virtual Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks,
+                                                     std::uint32_t layer) = 0;
+
   // The points that a writer of `blocks` must fence on: the offloads and loads of them that are
   // open. `busy` as above.
   virtual Result<std::vector<Point>> fences_for_write(std::span<const BlockId> blocks) = 0;
@@ -172,6 +193,7 @@ class Engine {
   virtual const EngineCounters& counters() const = 0;
   virtual const HostTierFacts& tier() const = 0;  // as obtained, not as asked for
   virtual const DiskTier* disk() const = 0;       // null: there is none
+  virtual DiskLanes disk_lanes() const = 0;       // all empty: there is none
   virtual HostTierUse tier_use() const = 0;       // goes through all slots
 };
 

@@ -21,6 +21,11 @@ Status EngineImpl::open_disk(const EngineConfig& config) {
   return {};
 }
 
+DiskLanes EngineImpl::disk_lanes() const {
+  if (!disk_) return {};
+  return {disk_->read_facts(), disk_->write_facts(), disk_->counters().missed_writes};
+}
+
 std::uint32_t EngineImpl::reachable(std::span<const ChunkKey> keys) {
   if (load_lane_.given_up()) return 0;
   std::uint32_t count = 0;
@@ -45,6 +50,7 @@ Result<TransferId> EngineImpl::prefetch(std::span<const ChunkKey> keys) {
       continue;
     }
     ++transfers_[index].copies_open;
+    bytes_open_[static_cast<std::size_t>(Direction::fetch)] += tier_.facts().chunk_bytes;
     disk_->fetch(key, index);
   }
   end_if_done(index);
@@ -58,7 +64,11 @@ Status EngineImpl::poll_disk() {
   Status status = disk_->poll(fetched_);
   for (const FetchedChunk& fetched : fetched_) {
     OpenTransfer& transfer = transfers_[fetched.tag];
+    const auto at = static_cast<std::size_t>(Direction::fetch);
+    bytes_open_[at] -= tier_.facts().chunk_bytes;
     if (fetched.status.ok()) {
+      const Interval& read = fetched.interval;
+      meters_[at].landed(tier_.facts().chunk_bytes, read, read.begin, true);
       transfer.result.bytes += tier_.facts().chunk_bytes;
       ++counters_.chunks_fetched;
     } else {

@@ -65,6 +65,28 @@ TEST_F(EngineDiskTest, WhatTheHostTierEvictedComesBackInTwoHops) {
   EXPECT_EQ(rig.engine->counters().chunks_fetched, kChunks);
 }
 
+// The disk's rate is a fifth of the link's: of both hops it is most.
+TEST_F(EngineDiskTest, EstimatesAddTheDisksRateToTheLinks) {
+  Rig rig(config(100, 4));
+  store_all(rig);
+  EXPECT_FALSE(rig.engine->estimate(Direction::fetch, 2)) << "nothing was read yet";
+  const Nanos begin = rig.device.now();
+  ASSERT_TRUE(comes_back(rig, 0));
+  ASSERT_TRUE(comes_back(rig, 1));
+  const Nanos took = (rig.device.now() - begin) / 2;  // a chunk of two blocks, and looking at it
+  const auto both = rig.engine->estimate(Direction::fetch, 2);
+  const auto load = rig.engine->estimate(Direction::load, 2);
+  ASSERT_TRUE(both && load);
+  EXPECT_GT(*both, *load * 2);
+  EXPECT_LE(*both, took);
+  EXPECT_GE(*both, took / 2);
+  const auto id = rig.engine->prefetch(keys(2, 2));
+  ASSERT_TRUE(id.ok());
+  EXPECT_GT(*rig.engine->estimate(Direction::fetch, 2), *both * 3 / 2) << "two are in its way";
+  ASSERT_TRUE(rig.engine->wait(*id, Nanos::max()).ok());
+  EXPECT_LT(*rig.engine->estimate(Direction::fetch, 2), *both * 3 / 2);
+}
+
 TEST_F(EngineDiskTest, ItSurvivesARestart) {
   {
     Rig rig(config());

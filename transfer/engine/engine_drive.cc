@@ -56,12 +56,13 @@ void EngineImpl::feed_lanes() {
 bool EngineImpl::feed(Lane& lane, const Lane& other) {
   bool progress = false;
   while (const ChunkCopy* copy = lane.next()) {
-    switch (gather_fences(*copy, other)) {
+    switch (gather_fences(lane, *copy, other)) {
       case Readiness::waits:
         return progress;
       case Readiness::hopeless:
-        lane.fail_next(
-            {Code::aborted, "The blocks to offload hold nothing good: a load into them failed."});
+        lane.fail_next({Code::aborted,
+                        "A copy that it comes after failed: the blocks to offload, "
+                        "or the layers before it, hold nothing good."});
         break;
       case Readiness::ready:
         if (!submit(lane, *copy)) return progress;
@@ -72,7 +73,8 @@ bool EngineImpl::feed(Lane& lane, const Lane& other) {
   return progress;
 }
 
-EngineImpl::Readiness EngineImpl::gather_fences(const ChunkCopy& copy, const Lane& other) {
+EngineImpl::Readiness EngineImpl::gather_fences(const Lane& lane, const ChunkCopy& copy,
+                                                const Lane& other) {
   const OpenTransfer& transfer = transfers_[copy.transfer];
   fences_.clear();
   for (std::uint32_t i = copy.first_need; i < copy.end_need; ++i) {
@@ -90,6 +92,15 @@ EngineImpl::Readiness EngineImpl::gather_fences(const ChunkCopy& copy, const Lan
     if (source_bad) return Readiness::hopeless;
     if (const auto point = other.point(need.number)) fences_.push_back(*point);
   }
+  return copy.layer == kAllLayers || copy.layer == 0 ? Readiness::ready : follow_layer(lane, copy);
+}
+
+// A layer's copy fails with the same chunk's layer before it, so that the last one's end tells of
+// them all.
+EngineImpl::Readiness EngineImpl::follow_layer(const Lane& lane, const ChunkCopy& copy) {
+  const CopyNumber before = lane.next_copy() - transfers_[copy.transfer].result.chunks;
+  if (lane.state(before) == Lane::State::failed) return Readiness::hopeless;
+  if (const auto point = lane.point(before)) fences_.push_back(*point);
   return Readiness::ready;
 }
 
@@ -114,34 +125,55 @@ Status EngineImpl::reap(Lane& lane) {
 
 void EngineImpl::take_in(const LandedCopy& landed) {
   OpenTransfer& transfer = transfers_[landed.copy.transfer];
-  const auto at = static_cast<std::size_t>(transfer.direction);
-  const std::uint64_t blocks = transfer.blocks_of(landed.copy.chunk).size();
+  const std::uint64_t bytes = bytes_of(landed.copy);
   transfer.result.regions += landed.regions;
   if (landed.regions > 0) widen(transfer.result.interval, landed.interval);
   if (landed.status.ok()) {
-    take_in_success(landed, blocks * block_bytes_);
+    take_in_bytes(landed, bytes);
   } else {
     take_in_failure(landed);
   }
+  switch (transfer.copy_ended(landed.copy.chunk, landed.status.ok())) {
+    case OpenTransfer::ChunkEnd::not_yet:
+      break;
+    case OpenTransfer::ChunkEnd::well:
+      end_chunk_well(landed.copy);
+      break;
+    case OpenTransfer::ChunkEnd::failed:
+      ++transfer.result.failed_chunks;
+      ++counters_.chunks_failed;
+      break;
+  }
   --transfer.copies_open;
-  blocks_open_[at] -= blocks;
+  bytes_open_[static_cast<std::size_t>(transfer.direction)] -= bytes;
   end_if_done(landed.copy.transfer);
 }
 
-void EngineImpl::take_in_success(const LandedCopy& landed, std::uint64_t bytes) {
+std::uint64_t EngineImpl::bytes_of(const ChunkCopy& copy) {
+  const std::uint64_t all = transfers_[copy.transfer].blocks_of(copy.chunk).size() * block_bytes_;
+  return copy.layer == kAllLayers ? all : all / layers_;
+}
+
+void EngineImpl::take_in_bytes(const LandedCopy& landed, std::uint64_t bytes) {
   OpenTransfer& transfer = transfers_[landed.copy.transfer];
-  const bool offload = transfer.direction == Direction::offload;
-  if (offload) {
-    tier_.commit(landed.copy.slot);
-    if (disk_) disk_->write(landed.copy.slot);
-  } else if (gate_.is_exclusive()) {
-    hand_over(landed.copy);
-  }
-  meters_[static_cast<std::size_t>(transfer.direction)].landed(
-      bytes, landed.interval, landed.submitted, landed.copy.chunk == 0);
+  const bool first =
+      landed.copy.chunk == 0 && (landed.copy.layer == kAllLayers || landed.copy.layer == 0);
+  meters_[static_cast<std::size_t>(transfer.direction)].landed(bytes, landed.interval,
+                                                               landed.submitted, first);
   transfer.result.bytes += bytes;
-  ++(offload ? counters_.chunks_offloaded : counters_.chunks_loaded);
+  const bool offload = transfer.direction == Direction::offload;
   (offload ? counters_.bytes_offloaded : counters_.bytes_loaded) += bytes;
+}
+
+void EngineImpl::end_chunk_well(const ChunkCopy& copy) {
+  if (transfers_[copy.transfer].direction == Direction::load) {
+    ++counters_.chunks_loaded;
+    if (gate_.is_exclusive()) hand_over(copy);
+    return;
+  }
+  ++counters_.chunks_offloaded;
+  tier_.commit(copy.slot);
+  if (disk_) disk_->write(copy.slot);
 }
 
 // The slot of a copy that may still land keeps its reference: as a source it must not change, and
@@ -155,8 +187,6 @@ void EngineImpl::take_in_failure(const LandedCopy& landed) {
     slot = kNoSlot;
   }
   if (transfer.result.status.ok()) transfer.result.status = landed.status;
-  ++transfer.result.failed_chunks;
-  ++counters_.chunks_failed;
 }
 
 // What was skipped of a chunk the cache has already, but a chunk whose end was left out stays.

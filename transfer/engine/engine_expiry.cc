@@ -10,10 +10,13 @@ namespace kvroof {
 void EngineImpl::drop_waiting(Lane& lane, const WhichCopies& which, const Status& why) {
   dropped_.clear();
   lane.drop_waiting(which, why, dropped_);
-  counters_.chunks_dropped += dropped_.size();
-  for (const ChunkCopy& copy : dropped_)
+  for (const ChunkCopy& copy : dropped_) {
+    // Of a chunk's layers the last one waits behind the others.
+    const bool ends_chunk = copy.layer == kAllLayers || copy.layer + 1 == layers_;
+    counters_.chunks_dropped += ends_chunk ? 1 : 0;
     take_in(
         {.copy = copy, .number = 0, .status = why, .regions = 0, .submitted = {}, .interval = {}});
+  }
 }
 
 void EngineImpl::drop_late(Nanos now) {

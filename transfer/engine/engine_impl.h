@@ -42,14 +42,20 @@ class EngineImpl final : public Engine {
   std::optional<Nanos> estimate(Direction direction, std::uint64_t blocks) const override;
   Status protect(const ChunkKey& key, bool on) override { return tier_.protect(key, on); }
   Status poll() override;
+  Nanos next_expiry() const override;
   std::vector<Point> open_points() const override;
   std::vector<TransferResult> take_results() override;
   Result<TransferResult> wait(TransferId id, Nanos deadline) override;
-  Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks) override;
+  Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks) override {
+    return fences_for_read(blocks, layers_ - 1);
+  }
+  Result<std::vector<Point>> fences_for_read(std::span<const BlockId> blocks,
+                                             std::uint32_t layer) override;
   Result<std::vector<Point>> fences_for_write(std::span<const BlockId> blocks) override;
   const EngineCounters& counters() const override { return counters_; }
   const HostTierFacts& tier() const override { return tier_.facts(); }
   const DiskTier* disk() const override { return disk_ ? &disk_->disk() : nullptr; }
+  DiskLanes disk_lanes() const override;
   Status open_disk(const EngineConfig& config);  // before anything else
   HostTierUse tier_use() const override { return tier_.use(); }
 
@@ -66,6 +72,8 @@ class EngineImpl final : public Engine {
   void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key,
                      const OffloadOptions& options);
   void load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
+  Status check_by_layer(CopyPath path) const;
+  void push_layers(std::uint32_t index);
   void spoil_waiting_offloads(BlockId block);
   CopyPath choose_path(Direction direction, std::size_t blocks) const;
   void set_deadline(OpenTransfer& transfer, Nanos deadline);
@@ -74,12 +82,15 @@ class EngineImpl final : public Engine {
   void feed_lanes();
   bool feed(Lane& lane, const Lane& other);
   enum class Readiness { ready, waits, hopeless };
-  Readiness gather_fences(const ChunkCopy& copy, const Lane& other);
+  Readiness gather_fences(const Lane& lane, const ChunkCopy& copy, const Lane& other);
+  Readiness follow_layer(const Lane& lane, const ChunkCopy& copy);
   bool submit(Lane& lane, const ChunkCopy& copy);
   Status reap(Lane& lane);
   void take_in(const LandedCopy& landed);
-  void take_in_success(const LandedCopy& landed, std::uint64_t bytes);
+  std::uint64_t bytes_of(const ChunkCopy& copy);
+  void take_in_bytes(const LandedCopy& landed, std::uint64_t bytes);
   void take_in_failure(const LandedCopy& landed);
+  void end_chunk_well(const ChunkCopy& copy);
   void hand_over(const ChunkCopy& copy);
   Status poll_disk();
   void end_if_done(std::uint32_t index);
@@ -91,14 +102,14 @@ class EngineImpl final : public Engine {
   void expire();
   void give_up_stalled(Nanos now);
   void give_up(Lane& lane);
-  Nanos next_expiry() const;
   Status wait_for_progress(Nanos deadline);
   Lane& lane_of(Direction direction) {
     return direction == Direction::offload ? offload_lane_ : load_lane_;
   }
 
   Device& device_;
-  std::uint32_t blocks_, blocks_per_chunk_;
+  std::uint32_t blocks_, blocks_per_chunk_, layers_;
+  bool layers_apart_;
   std::uint64_t block_bytes_;
   Nanos copy_timeout_;
   std::uint32_t regions_per_block_;
@@ -115,8 +126,8 @@ class EngineImpl final : public Engine {
   EngineCounters counters_;
 
   // By direction: what is asked for and has not ended, and how fast it goes.
-  std::uint64_t blocks_open_[2] = {0, 0};
-  CopyMeter meters_[2];
+  std::uint64_t bytes_open_[3] = {0, 0, 0};
+  CopyMeter meters_[3];
   Nanos earliest_deadline_ = Nanos::max();  // of the open transfers, or earlier
   std::vector<bool> lost_blocks_;           // empty: none is; see fences_for_write
 

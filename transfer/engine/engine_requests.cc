@@ -100,7 +100,8 @@ void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const C
   }
   if (tokens_) tokens_->store(slot, options.tokens.of(chunk, 1));
   ++transfer.copies_open;
-  blocks_open_[static_cast<std::size_t>(transfer.direction)] += transfer.blocks_of(chunk).size();
+  bytes_open_[static_cast<std::size_t>(transfer.direction)] +=
+      transfer.blocks_of(chunk).size() * block_bytes_;
   ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot, .path = transfer.result.path};
   copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
   ledger_.begin_offload(transfer.blocks_of(chunk), offload_lane_.next_number(), transfer.needs);
@@ -112,15 +113,19 @@ Result<TransferId> EngineImpl::load(std::span<const ChunkKey> keys, std::span<co
                                     const LoadOptions& options) {
   if (Status status = check(keys, blocks, options.skip_blocks); !status.ok()) return status;
   if (Status status = check_tokens(keys, options.tokens); !status.ok()) return status;
+  const CopyPath path = choose_path(Direction::load, blocks.size());
+  if (Status status = check_by_layer(path); options.by_layer && !status.ok()) return status;
   if (load_lane_.given_up()) return lane_lost();
   if (Status status = check_distinct(blocks); !status.ok()) return status;
   if (Status status = check_hits(keys, options.tokens); !status.ok()) return status;
   const auto chunks = static_cast<std::uint32_t>(keys.size());
   const std::uint32_t index = transfers_.open(Direction::load, chunks, blocks, options.skip_blocks);
   const TransferId id = transfers_[index].result.id;
-  transfers_[index].result.path = choose_path(Direction::load, blocks.size());
+  transfers_[index].result.path = path;
+  if (options.by_layer) transfers_[index].layers.assign(chunks, {.open = layers_});
   set_deadline(transfers_[index], options.deadline);
   for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) load_chunk(index, chunk, keys[chunk]);
+  if (options.by_layer) push_layers(index);
   end_if_done(index);
   feed_lanes();
   return id;
@@ -130,13 +135,50 @@ void EngineImpl::load_chunk(std::uint32_t index, std::uint32_t chunk, const Chun
   OpenTransfer& transfer = transfers_[index];
   const SlotId slot = transfer.slots[chunk] = tier_.find(key);
   tier_.acquire(slot);
+  bytes_open_[static_cast<std::size_t>(transfer.direction)] +=
+      transfer.blocks_of(chunk).size() * block_bytes_;
+  if (!transfer.layers.empty()) return;
   ++transfer.copies_open;
-  blocks_open_[static_cast<std::size_t>(transfer.direction)] += transfer.blocks_of(chunk).size();
   ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot, .path = transfer.result.path};
   copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
-  ledger_.begin_load(transfer.blocks_of(chunk), load_lane_.next_number(), transfer.needs);
+  ledger_.begin_load(transfer.blocks_of(chunk), load_lane_.next_number(), 0, transfer.needs);
   copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
   load_lane_.push(copy);
+}
+
+Status EngineImpl::check_by_layer(CopyPath path) const {
+  if (!layers_apart_) {
+    return {Code::invalid, "A region of block_first holds all layers of a block: load it whole."};
+  }
+  if (path == CopyPath::staged) {
+    return {Code::invalid, "A staged copy moves whole chunks: load by layer with another method."};
+  }
+  return {};
+}
+
+// Every layer's copy has its chunk's needs, since the one before it may have failed without having
+// waited for them.
+void EngineImpl::push_layers(std::uint32_t index) {
+  OpenTransfer& transfer = transfers_[index];
+  const std::uint32_t chunks = transfer.result.chunks;
+  const CopyNumber first = load_lane_.next_number();
+  std::vector<ChunkCopy> copies(chunks);
+  for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+    ChunkCopy& copy =
+        copies[chunk] = {.transfer = index, .chunk = chunk, .slot = transfer.slots[chunk]};
+    copy.path = transfer.result.path;
+    const CopyNumber last = first + std::uint64_t{layers_ - 1} * chunks + chunk;
+    copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
+    ledger_.begin_load(transfer.blocks_of(chunk), last, chunks, transfer.needs);
+    copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
+  }
+  for (std::uint32_t layer = 0; layer < layers_; ++layer) {
+    for (ChunkCopy& copy : copies) {
+      copy.layer = layer;
+      load_lane_.push(copy);
+    }
+  }
+  transfer.copies_open += layers_ * chunks;
 }
 
 Status EngineImpl::check(std::span<const ChunkKey> keys, std::span<const BlockId> blocks,

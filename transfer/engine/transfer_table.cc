@@ -26,6 +26,7 @@ std::uint32_t TransferTable::open(Direction direction, std::uint32_t chunks,
   transfer.skip_blocks = skip_blocks;
   transfer.slots.assign(chunks, kNoSlot);
   transfer.needs.clear();
+  transfer.layers.clear();
   return index;
 }
 

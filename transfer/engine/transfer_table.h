@@ -23,6 +23,23 @@ struct OpenTransfer {
   std::uint32_t skip_blocks = 0;  // of the first chunk
   std::vector<SlotId> slots;      // one a chunk: the reference held; kNoSlot: none
   std::vector<Need> needs;        // of all its copies, each of which knows its range
+  // Where it goes layer by layer: of each chunk, the copies that have not ended, and whether one
+  // has failed. Otherwise empty: a chunk is one copy.
+  struct Layers {
+    std::uint32_t open = 0;
+    bool failed = false;
+  };
+  std::vector<Layers> layers;
+
+  // A copy of the chunk has ended: whether all of them have, and how.
+  enum class ChunkEnd : std::uint8_t { not_yet, well, failed };
+  ChunkEnd copy_ended(std::uint32_t chunk, bool well) {
+    if (layers.empty()) return well ? ChunkEnd::well : ChunkEnd::failed;
+    Layers& of_chunk = layers[chunk];
+    of_chunk.failed |= !well;
+    if (--of_chunk.open > 0) return ChunkEnd::not_yet;
+    return of_chunk.failed ? ChunkEnd::failed : ChunkEnd::well;
+  }
 
   // What is skipped of a chunk, and the device blocks of the rest.
   std::uint32_t skipped(std::uint32_t chunk) const { return chunk == 0 ? skip_blocks : 0; }

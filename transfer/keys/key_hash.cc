@@ -34,6 +34,19 @@ HashSecret random_secret() {
   return secret;
 }
 
+HashSecret secret_of(std::string_view kept) {
+  HashSecret secret;
+  static_assert(sizeof secret >= crypto_generichash_BYTES_MIN);
+  crypto_generichash(reinterpret_cast<unsigned char*>(secret.data()), secret.size(),
+                     reinterpret_cast<const unsigned char*>(kept.data()), kept.size(), nullptr, 0);
+  return secret;
+}
+
+std::string_view KeyHash::name() const {
+  constexpr std::string_view kNames[] = {"xxh3", "siphash", "narrow"};
+  return kNames[static_cast<std::size_t>(kind_)];
+}
+
 KeyHash KeyHash::narrow(std::uint32_t bits) {
   assert(bits >= 1 && bits <= 64);
   KeyHash hash;

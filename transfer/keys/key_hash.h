@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace kvroof {
 
@@ -19,6 +20,9 @@ using HashSecret = std::array<std::byte, 16>;
 
 // From the operating system's source of randomness.
 HashSecret random_secret();
+
+// From what a tenant keeps to itself, of any length: BLAKE2b of 128 bits.
+HashSecret secret_of(std::string_view kept);
 
 class KeyHash {
  public:
@@ -36,6 +40,9 @@ class KeyHash {
   static KeyHash narrow(std::uint32_t bits);
 
   Digest128 operator()(std::span<const std::byte> message) const;
+
+  std::string_view name() const;  // "xxh3", "siphash", "narrow": all that may be told of it
+  bool operator==(const KeyHash&) const = default;
 
  private:
   enum class Kind : std::uint8_t { xxh3, siphash, narrow };

@@ -81,6 +81,19 @@ TEST(KeyHash, NarrowKeepsTheLowBits) {
   EXPECT_EQ(KeyHash::narrow(64)(message), (Digest128{whole.low, 0}));
 }
 
+TEST(KeyHash, ASecretIsMadeOfAllThatIsKept) {
+  const std::string kept(100, 'k');
+  EXPECT_EQ(secret_of(kept), secret_of(kept));
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    std::string other = kept;
+    other[i] = 'K';
+    EXPECT_NE(secret_of(kept), secret_of(other)) << i;
+  }
+  EXPECT_NE(secret_of(kept), secret_of(kept + 'k'));
+  EXPECT_EQ(KeyHash(secret_of(kept)).name(), "siphash");
+  EXPECT_EQ(KeyHash().name(), "xxh3");
+}
+
 // The same chain, whatever the hash: of the previous key's 16 bytes and then the token ids.
 TEST(KeyHash, ChainsAsTheFastOneDoes) {
   const KeyHash hash(counting_secret());

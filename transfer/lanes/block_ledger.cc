@@ -48,7 +48,7 @@ void BlockLedger::begin_offload(std::span<const BlockId> blocks, CopyNumber numb
 }
 
 void BlockLedger::begin_load(std::span<const BlockId> blocks, CopyNumber number,
-                             std::vector<Need>& needs) {
+                             std::uint32_t layer_stride, std::vector<Need>& needs) {
   const std::size_t begin = needs.size();
   for (const ComputeUse& use : compute_) {
     Ticket last = 0;
@@ -59,6 +59,7 @@ void BlockLedger::begin_load(std::span<const BlockId> blocks, CopyNumber number,
   for (const BlockId block : blocks) {
     last = std::max(last, copies_[block].offload);
     copies_[block].load = number;
+    copies_[block].layer_stride = layer_stride;
   }
   add_distinct(needs, begin, {nullptr, last});
 }

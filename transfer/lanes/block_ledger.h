@@ -33,15 +33,25 @@ class BlockLedger {
 
   // Enters copy `number` of the load lane as the last writer of `blocks`, and appends what it must
   // come after: their last read and write a queue (queues are in order), and their last offload.
-  void begin_load(std::span<const BlockId> blocks, CopyNumber number, std::vector<Need>& needs);
+  // Where the blocks are loaded layer by layer it is the last layer's, and each layer's is
+  // `layer_stride` before the next one's; 0: they are loaded at once.
+  void begin_load(std::span<const BlockId> blocks, CopyNumber number, std::uint32_t layer_stride,
+                  std::vector<Need>& needs);
 
   CopyNumber last_offload(BlockId block) const { return copies_[block].offload; }
   CopyNumber last_load(BlockId block) const { return copies_[block].load; }
-  void forget_load(BlockId block) { copies_[block].load = 0; }  // it ended, and is overwritten
+  // The copy that brings a layer and all before it; `behind`: how many layers come after it.
+  CopyNumber last_load(BlockId block, std::uint32_t behind) const {
+    return copies_[block].load - std::uint64_t{copies_[block].layer_stride} * behind;
+  }
+  void forget_load(BlockId block) {  // it ended, and is overwritten
+    copies_[block].load = copies_[block].layer_stride = 0;
+  }
 
  private:
   struct LastCopies {
     CopyNumber offload = 0, load = 0;
+    std::uint32_t layer_stride = 0;
   };
   struct ComputeUse {
     Queue* queue;

@@ -21,7 +21,7 @@ std::span<const CopyStep> ChainPlanner::plan(const Lane& lane, const ChunkCopy& 
                                              std::span<const BlockId> blocks, Span chunk) {
   steps_.clear();
   if (copy.path != CopyPath::staged) {
-    plan_plain(static_cast<CopyMethod>(copy.path), blocks, chunk);
+    plan_plain(copy, blocks, chunk);
     return steps_;
   }
   assert(staging_);
@@ -32,12 +32,15 @@ std::span<const CopyStep> ChainPlanner::plan(const Lane& lane, const ChunkCopy& 
 }
 
 // In parts of at most max_regions.
-void ChainPlanner::plan_plain(CopyMethod method, std::span<const BlockId> blocks, Span chunk) {
+void ChainPlanner::plan_plain(const ChunkCopy& copy, std::span<const BlockId> blocks, Span chunk) {
   if (direction_ == Direction::offload) {
     planner_.plan_offload(blocks, chunk, regions_);
-  } else {
+  } else if (copy.layer == kAllLayers) {
     planner_.plan_load(blocks, chunk, regions_);
+  } else {
+    planner_.plan_load_of_layer(copy.layer, blocks, chunk, regions_);
   }
+  const auto method = static_cast<CopyMethod>(copy.path);
   for (auto rest = std::span<const Region>(regions_); !rest.empty();) {
     const auto part = rest.first(std::min<std::uint64_t>(rest.size(), max_regions_));
     steps_.push_back({.body = Regions{.list = part, .method = method}});

@@ -25,7 +25,7 @@ class ChainPlanner {
                                  std::span<const BlockId> blocks, Span chunk);
 
  private:
-  void plan_plain(CopyMethod method, std::span<const BlockId> blocks, Span chunk);
+  void plan_plain(const ChunkCopy& copy, std::span<const BlockId> blocks, Span chunk);
   void plan_staged(std::uint64_t place, std::size_t blocks, Span chunk);
 
   Direction direction_;

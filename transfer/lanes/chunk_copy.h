@@ -26,9 +26,13 @@ constexpr std::string_view name(CopyPath path) {
   return kNames[static_cast<std::size_t>(path)];
 }
 
+// A copy moves a chunk whole, or one layer of it.
+constexpr std::uint32_t kAllLayers = std::numeric_limits<std::uint32_t>::max();
+
 struct ChunkCopy {
   std::uint32_t transfer = 0;  // the engine's open transfer, and which of its chunks
   std::uint32_t chunk = 0;
+  std::uint32_t layer = kAllLayers;
   SlotId slot = kNoSlot;
   std::uint32_t first_need = 0, end_need = 0;  // what it must come after, in the transfer's needs
   CopyPath path = CopyPath::dma;

@@ -31,13 +31,14 @@ Result<Lane> Lane::create(Device& device, const LaneConfig& config) {
     if (!queue.ok()) return queue.status();
     tracks.emplace_back(std::move(*queue));
   }
-  return Lane(std::move(tracks), device, config.most_open);
+  return Lane(std::move(tracks), device, config);
 }
 
-Lane::Lane(std::vector<Track> tracks, Device& device, std::uint64_t most_open)
+Lane::Lane(std::vector<Track> tracks, Device& device, const LaneConfig& config)
     : tracks_(std::move(tracks)),
       device_(&device),
-      most_open_(most_open),
+      most_open_(config.most_open),
+      most_open_layers_(config.most_open * config.layers),
       completions_(kReapBatch) {}
 
 void Lane::push(const ChunkCopy& copy) {
@@ -51,7 +52,8 @@ const ChunkCopy* Lane::next() {
   const ChunkCopy& head = waiting_.front();
   if (head_begun_ || open_.empty()) return &head;
   const Station others = cache_station(open_.back().outcome.copy.path);
-  const bool may = open_.size() < most_open_ && cache_station(head.path) == others;
+  const std::uint64_t most = head.layer == kAllLayers ? most_open_ : most_open_layers_;
+  const bool may = open_.size() < most && cache_station(head.path) == others;
   return may ? &head : nullptr;
 }
 

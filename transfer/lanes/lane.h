@@ -25,7 +25,8 @@ struct LaneConfig {
   QueueKind kind = QueueKind::copy_in;
   Priority priority = Priority::normal;
   bool ops = false;             // copies may have steps that are ops
-  std::uint64_t most_open = 2;  // copies: open_copies()
+  std::uint64_t most_open = 2;  // copies of whole chunks: open_copies()
+  std::uint32_t layers = 1;     // of a chunk: as many times more of its layers' copies
 };
 
 class Lane {
@@ -38,6 +39,8 @@ class Lane {
   // The copy to submit next; null where none waits, or none may until something lands. Copies whose
   // steps touch the cache at different stations are never open at once: nothing would order them.
   const ChunkCopy* next();
+
+  CopyNumber next_copy() const { return head_number(); }  // number of next()
 
   // Of next(): whether some of it may have been submitted already, and its place among as many as
   // may be open, which no other open copy has.
@@ -101,7 +104,7 @@ class Lane {
     bool fenced = false;                   // a step that touches the cache was submitted
   };
 
-  Lane(std::vector<Track> tracks, Device& device, std::uint64_t most_open);
+  Lane(std::vector<Track> tracks, Device& device, const LaneConfig& config);
   std::size_t begun() const { return head_begun_ ? 1 : 0; }
   CopyNumber head_number() const { return pushed_ - waiting_.size() + 1; }
   OpenCopy& open(CopyNumber number) { return open_[number - handed_back_ - 1]; }
@@ -121,7 +124,7 @@ class Lane {
 
   std::vector<Track> tracks_;  // by Station
   Device* device_;
-  std::uint64_t most_open_;
+  std::uint64_t most_open_, most_open_layers_;
   Ring<ChunkCopy> waiting_;
   bool head_begun_ = false;  // waiting_'s head also is open_'s back: more steps to come
   Ring<OpenCopy> open_;      // begun, not handed back

@@ -13,6 +13,11 @@ namespace kvroof {
 
 using BlockId = std::uint32_t;
 
+// Of each block's regions: the first that is meant, and how many.
+struct RegionIndices {
+  std::uint32_t first = 0, count = 0;
+};
+
 class Planner {
  public:
   Planner(const KvLayout& kv, Buffer& cache) : kv_(kv), cache_(&cache) {}
@@ -23,7 +28,14 @@ class Planner {
                     std::vector<Region>& regions) const;
   void plan_load(std::span<const BlockId> blocks, Span chunk, std::vector<Region>& regions) const;
 
+  // Of one layer alone, of a layout whose layers lie apart.
+  void plan_load_of_layer(std::uint32_t layer, std::span<const BlockId> blocks, Span chunk,
+                          std::vector<Region>& regions) const;
+
  private:
+  void plan_load(RegionIndices of_block, std::span<const BlockId> blocks, Span chunk,
+                 std::vector<Region>& regions) const;
+
   KvLayout kv_;
   Buffer* cache_;
 };
