@@ -26,12 +26,20 @@ struct Gemm {
 //   + head * head_stride + i * bytes_of(dtype),
 // and likewise of V from v_offset. Strides are in bytes. An op's `sequences` have one row of the
 // block table each, logical to physical block, and the formula takes a sequence's own row.
+//
+// The head_dim elements of a token and head of a quantised cache (fp8, int8) are to be multiplied
+// by one f32, which lies at
+//   cache.offset + k_scale_offset + block_table[block] * block_stride + token * scale_token_stride
+//   + head * scale_head_stride,
+// and likewise of V. Where dtype is not quantised the fields of scales are not read.
 struct PagedKv {
   Span cache;
   Span block_table;  // i32[sequences, ceil((past + tokens) / block_tokens)]
   std::uint64_t k_offset, v_offset, block_stride, token_stride, head_stride;
   std::uint32_t block_tokens, kv_heads, head_dim;
   DType dtype;  // may be narrower than what is computed in
+  std::uint64_t k_scale_offset = 0, v_scale_offset = 0, scale_token_stride = 0,
+                scale_head_stride = 0;
 };
 
 // Causal attention of each sequence's `tokens` new queries over its own `past + tokens` keys in the
@@ -95,8 +103,8 @@ struct Norm {
 // qkv is [sequences, tokens, (heads + 2 * kv_heads) * head_dim], q then k then v. Rotates q in
 // place and k, in halves (element i with i + head_dim / 2, as Llama checkpoints expect), by
 // position past + t and inverse_frequency f32[head_dim / 2]; appends k and v to the cache at
-// positions past + t of their sequence. Sequences may run at once: none appends to what another
-// names.
+// positions past + t of their sequence, quantised where the cache is, with their scales. Sequences
+// may run at once: none appends to what another names.
 struct RopeAppend {
   Span qkv, inverse_frequency;
   PagedKv kv;

@@ -29,14 +29,17 @@ double causal_flops(double heads, double head_dim, double past, double tokens) {
   return 4 * heads * head_dim * causal_pairs(past, tokens, kUnbounded);
 }
 
-DType kv_dtype_of(const AttentionShape& shape, DType computed) {
-  return shape.kv_dtype.value_or(computed);
+// Whether the shape's rates hold for the op's cache. int8 is read and widened as fp8 is, as many
+// bytes a vector, and has its rates: nobody publishes its own.
+bool holds_for(const AttentionShape& shape, const Attention& op) {
+  const DType cache = op.kv.dtype == DType::int8 ? DType::fp8 : op.kv.dtype;
+  return shape.kv_dtype.value_or(op.dtype) == cache;
 }
 
 const AttentionShape* nearest_attention(const AttentionRates& rates, const Attention& op) {
   const AttentionShape* nearest = nullptr;
   for (const AttentionShape& shape : rates.shapes) {
-    if (shape.head_dim != op.kv.head_dim || kv_dtype_of(shape, op.dtype) != op.kv.dtype) continue;
+    if (shape.head_dim != op.kv.head_dim || !holds_for(shape, op)) continue;
     const auto distance = [&](const AttentionShape& to) {
       return std::pair(log_distance(to.heads, op.heads), log_distance(to.kv_heads, op.kv.kv_heads));
     };
@@ -48,7 +51,7 @@ const AttentionShape* nearest_attention(const AttentionRates& rates, const Atten
 std::string head_sizes(const AttentionRates& rates, const Attention& op) {
   std::set<int> sizes;
   for (const AttentionShape& shape : rates.shapes) {
-    if (kv_dtype_of(shape, op.dtype) == op.kv.dtype) sizes.insert(static_cast<int>(shape.head_dim));
+    if (holds_for(shape, op)) sizes.insert(static_cast<int>(shape.head_dim));
   }
   std::string text;
   for (const int size : sizes) text += (text.empty() ? "" : ", ") + std::to_string(size);
@@ -90,7 +93,7 @@ Result<Price> price_of(const Profile& profile, const Attention& op) {
   const double seconds = 4.0 * op.heads * op.kv.head_dim * pairs / rate;
   const double seen =
       op.window == 0 ? length : std::min(length, static_cast<double>(op.window) + op.tokens);
-  const double kv = sequences * 2.0 * op.kv.kv_heads * op.kv.head_dim * size_of(op.kv.dtype) * seen;
+  const double kv = sequences * 2.0 * op.kv.kv_heads * size_of_vector(op.kv) * seen;
   const double rows = sequences * op.tokens;
   const double bytes = kv + 2.0 * rows * op.heads * op.kv.head_dim * size_of(op.dtype);
   return kernel_price(profile, seconds * profile.derates.attention.value, kv, bytes);
@@ -140,7 +143,7 @@ Result<Price> price_of(const Profile& profile, const MlaAttention& op) {
   const Price expanded =
       sum({append, *all, attend(qk, op.v_dim, keys * heads * (qk + op.v_dim) * size)});
   const Price absorbed =
-      sum({append, *own, attend(latent, op.kv_rank, keys * latent * size_of(op.kv.dtype))});
+      sum({append, *own, attend(latent, op.kv_rank, keys * size_of_vector(op.kv))});
   return expanded.seconds < absorbed.seconds ? expanded : absorbed;
 }
 

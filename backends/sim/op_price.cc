@@ -85,10 +85,9 @@ Result<Price> price_of(const Profile& profile, const Norm& op) {
 
 // Reads q, k and v; writes q in place, and k and v to the cache.
 Result<Price> price_of(const Profile& profile, const RopeAppend& op) {
-  const double size = size_of(op.dtype), appended = 2.0 * op.kv.kv_heads;
-  const double elements = 2.0 * op.heads * size + appended * (size + size_of(op.kv.dtype));
-  const double rows = to_double(op.sequences) * op.tokens;
-  return memory_price(profile, rows * elements * op.kv.head_dim);
+  const double vector = op.kv.head_dim * size_of(op.dtype), appended = 2.0 * op.kv.kv_heads;
+  const double row = 2.0 * op.heads * vector + appended * (vector + size_of_vector(op.kv));
+  return memory_price(profile, to_double(op.sequences) * op.tokens * row);
 }
 
 Result<Price> price_of(const Profile& profile, const Activation& op) {

@@ -30,6 +30,11 @@ Status no_share(const std::string& what);
 inline double to_double(std::uint64_t value) { return static_cast<double>(value); }
 inline double size_of(DType dtype) { return to_double(bytes_of(dtype)); }
 
+// Of a vector of the cache, with its scale where it has one.
+inline double size_of_vector(const PagedKv& kv) {
+  return kv.head_dim * size_of(kv.dtype) + to_double(scale_bytes_of(kv.dtype));
+}
+
 // How far two sizes are apart.
 inline double log_distance(double a, double b) { return std::abs(std::log(a / b)); }
 

@@ -191,7 +191,7 @@ TEST_F(SimPrice, ANarrowerCacheIsReadFaster) {
   op.kv.head_dim = 64;
   op.dtype = DType::bf16;
   op.kv.dtype = DType::fp8;
-  EXPECT_DOUBLE_EQ(seconds(p, op), 2.0 * 100'000 * 2 * 64 / 1e12);
+  EXPECT_DOUBLE_EQ(seconds(p, op), 2.0 * 100'000 * 2 * (64 + 4) / 1e12) << "values and a scale";
   nlohmann::json json = nlohmann::json::parse(test_profile());
   nlohmann::json shape = {{"heads", 8}, {"kv_heads", 2}, {"head_dim", 64}};
   shape["latency"] = json["copy"]["dma"]["in"];
@@ -201,7 +201,24 @@ TEST_F(SimPrice, ANarrowerCacheIsReadFaster) {
   const Profile table = profile(json.dump());
   EXPECT_EQ(Pricer(table).price(Op{op}).code(), Code::unsupported) << "only bf16 KV is known";
   json["compute"]["bf16"]["attention"]["shapes"][0]["kv_dtype"] = "fp8";
-  EXPECT_TRUE(Pricer(profile(json.dump())).price(Op{op}).ok());
+  const Profile narrow = profile(json.dump());
+  const double as_fp8 = seconds(narrow, op);
+  op.kv.dtype = DType::int8;
+  EXPECT_DOUBLE_EQ(seconds(narrow, op), as_fp8);
+  EXPECT_EQ(Pricer(table).price(Op{op}).code(), Code::unsupported) << "only bf16 KV is known";
+}
+
+TEST_F(SimPrice, AppendingWritesTheBytesOfTheCache) {
+  const Profile p = profile();
+  RopeAppend op{};
+  op.tokens = 1'000'000, op.heads = 8, op.dtype = DType::bf16;
+  op.kv.kv_heads = 2, op.kv.head_dim = 64;
+  const double read = 2.0 * 8 * 64 * 2 + 2.0 * 2 * 64 * 2;  // q is written too
+  for (const auto& [dtype, vector] :
+       {std::pair{DType::bf16, 64 * 2}, {DType::fp8, 64 + 4}, {DType::int8, 64 + 4}}) {
+    op.kv.dtype = dtype;
+    EXPECT_DOUBLE_EQ(seconds(p, op), 1e6 * (read + 2.0 * 2 * vector) / 1e12);
+  }
 }
 
 TEST_F(SimPrice, ExpertsTakeTheirFlopsAndEachTouchedOnesWeights) {

@@ -29,10 +29,6 @@ std::vector<KvPlace> kv_places(const ModelShape& shape) {
   return places;
 }
 
-std::uint64_t KvLayout::plane_bytes() const {
-  return std::uint64_t{block_tokens} * kv_heads * head_dim * bytes_of(dtype);
-}
-
 std::uint64_t KvLayout::region_offset(std::uint32_t block, std::uint32_t index) const {
   if (layout == Layout::block_first) return block * block_bytes();
   return (std::uint64_t{index} * blocks + block) * region_bytes();
@@ -40,18 +36,27 @@ std::uint64_t KvLayout::region_offset(std::uint32_t block, std::uint32_t index) 
 
 PagedKv KvLayout::paged(std::uint32_t layer) const {
   const bool by_block = layout == Layout::block_first, packed = order == KvOrder::packed;
-  const std::uint64_t vector = head_dim * bytes_of(dtype), beside = packed ? planes : 1;
+  const std::uint64_t vector = vector_bytes(), scale = scale_bytes_of(dtype);
+  const std::uint64_t beside = packed ? planes : 1;
+  const std::uint64_t values = beside * plane_vectors() * vector;  // of one array
+  // In vectors, from one token or head to the next.
+  const std::uint64_t token_step = order == KvOrder::hnd ? 1 : kv_heads * beside;
+  const std::uint64_t head_step = order == KvOrder::hnd ? block_tokens : beside;
   const std::uint64_t plane_stride = by_block ? plane_bytes() : blocks * plane_bytes();
   PagedKv kv{};
   kv.k_offset = std::uint64_t{planes} * layer * plane_stride;
   kv.v_offset = kv.k_offset + (planes - 1) * (packed ? vector : plane_stride);
   kv.block_stride = by_block ? block_bytes() : region_bytes();
-  kv.token_stride = order == KvOrder::hnd ? vector : kv_heads * beside * vector;
-  kv.head_stride = order == KvOrder::hnd ? block_tokens * vector : beside * vector;
+  kv.token_stride = token_step * vector;
+  kv.head_stride = head_step * vector;
   kv.block_tokens = block_tokens;
   kv.kv_heads = kv_heads;
   kv.head_dim = head_dim;
   kv.dtype = dtype;
+  kv.k_scale_offset = kv.k_offset + values;
+  kv.v_scale_offset = packed ? kv.k_scale_offset + (planes - 1) * scale : kv.v_offset + values;
+  kv.scale_token_stride = token_step * scale;
+  kv.scale_head_stride = head_step * scale;
   return kv;
 }
 

@@ -23,6 +23,10 @@ constexpr std::string_view name(Layout layout) {
 // [kv head][token][head_dim]; packed: K and V of a head side by side, [token][kv
 // head][2][head_dim]. At two KV heads packed has the shape of another order: only the name tells
 // them apart.
+//
+// Of quantised KV each contiguous array of vectors (a layer's K, its V, or in packed both, of one
+// block) is followed by as many f32 scales in the same order, one a vector: they are part of the
+// block and of its regions, so that nothing can move values without them.
 enum class KvOrder : std::uint8_t { nhd, hnd, packed };
 
 constexpr std::string_view name(KvOrder order) {
@@ -54,7 +58,11 @@ struct KvLayout {
   std::uint32_t window = 0;  // of the layers
   KvOrder order = KvOrder::nhd;
 
-  std::uint64_t plane_bytes() const;  // K (or V) of one layer of one block
+  std::uint64_t vector_bytes() const { return head_dim * bytes_of(dtype); }  // without its scale
+  // K (or V) of one layer of one block: block_tokens * kv_heads vectors and their scales.
+  std::uint64_t plane_bytes() const {
+    return plane_vectors() * (vector_bytes() + scale_bytes_of(dtype));
+  }
   std::uint64_t block_bytes() const { return std::uint64_t{planes} * layers * plane_bytes(); }
   std::uint64_t cache_bytes() const { return blocks * block_bytes(); }
   std::uint32_t regions_per_block() const {
@@ -74,6 +82,9 @@ struct KvLayout {
   // Strides for the ops, of the layout's own layers: `cache` and `block_table` are filled in by the
   // caller.
   PagedKv paged(std::uint32_t layer) const;
+
+ private:
+  std::uint64_t plane_vectors() const { return std::uint64_t{block_tokens} * kv_heads; }
 };
 
 KvLayout make_kv_layout(const ModelShape& shape, const KvGroup& group, DType dtype, Layout layout,

@@ -4,8 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <algorithm>
 #include <tuple>
+#include <vector>
 
 namespace kvroof {
 namespace {
@@ -48,6 +49,20 @@ std::uint64_t expected(const KvLayout& kv, const Place& p) {
   return position({{p.layer, kLayers}, {p.value, 2}, {p.block, kBlocks}, {inside, plane}});
 }
 
+// Of a vector and its scale: a plain array of vectors, then as many scales.
+struct Bytes {
+  std::uint64_t vector, scale;
+};
+
+Bytes expected_bytes(const KvLayout& kv, const Place& p) {
+  const std::uint64_t plane = kTokens * std::uint64_t{kv.kv_heads};
+  const std::uint64_t count = kv.order == KvOrder::packed ? 2 * plane : plane;  // of one array
+  const std::uint64_t vector = kDim * bytes_of(kv.dtype), scale = is_quantised(kv.dtype) ? 4 : 0;
+  const std::uint64_t array = expected(kv, p) / count, inside = expected(kv, p) % count;
+  const std::uint64_t start = array * count * (vector + scale);
+  return {start + inside * vector, start + count * vector + inside * scale};
+}
+
 template <class Visit>
 void for_each_vector(std::uint32_t kv_heads, Visit visit) {
   for (std::uint64_t block = 0; block < kBlocks; ++block)
@@ -64,6 +79,23 @@ std::uint64_t strided(const KvLayout& kv, const Place& p) {
          p.token * at.token_stride + p.head * at.head_stride;
 }
 
+std::uint64_t strided_scale(const KvLayout& kv, const Place& p) {
+  const PagedKv at = kv.paged(static_cast<std::uint32_t>(p.layer));
+  return (p.value ? at.v_scale_offset : at.k_scale_offset) + p.block * at.block_stride +
+         p.token * at.scale_token_stride + p.head * at.scale_head_stride;
+}
+
+// Of the block that each byte of the cache is copied with.
+std::vector<std::uint64_t> owners(const KvLayout& kv) {
+  std::vector<std::uint64_t> of(kv.cache_bytes(), kBlocks);
+  for (std::uint32_t block = 0; block < kBlocks; ++block) {
+    for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r)
+      for (std::uint64_t at = 0; at < kv.region_bytes(); ++at)
+        of.at(kv.region_offset(block, r) + at) = block;
+  }
+  return of;
+}
+
 class KvOrderTest
     : public testing::TestWithParam<std::tuple<Layout, KvOrder, std::uint32_t, DType>> {
  protected:
@@ -78,25 +110,31 @@ class KvOrderTest
 TEST_P(KvOrderTest, OpsFindEachVectorWhereThePlainArrayHasIt) {
   const KvLayout kv = layout();
   for_each_vector(kv.kv_heads, [&](const Place& p) {
-    ASSERT_EQ(strided(kv, p), expected(kv, p) * kDim * bytes_of(kv.dtype))
+    const Bytes wanted = expected_bytes(kv, p);
+    ASSERT_EQ(strided(kv, p), wanted.vector)
         << "block " << p.block << " layer " << p.layer << " value " << p.value << " token "
         << p.token << " head " << p.head;
+    if (is_quantised(kv.dtype)) {
+      ASSERT_EQ(strided_scale(kv, p), wanted.scale);
+    }
   });
 }
 
-// What is copied with a block is all of the block's vectors, and nothing of any other.
+// What is copied with a block is all of the block's vectors and scales, and nothing of any other.
 TEST_P(KvOrderTest, ABlocksRegionsHoldItsVectorsAlone) {
   const KvLayout kv = layout();
-  const std::uint64_t vector = kDim * bytes_of(kv.dtype);
-  std::set<std::pair<std::uint64_t, std::uint64_t>> in_regions, of_block;
-  for (std::uint32_t block = 0; block < kBlocks; ++block) {
-    for (std::uint32_t r = 0; r < kv.regions_per_block(); ++r)
-      for (std::uint64_t at = 0; at < kv.region_bytes(); at += vector)
-        in_regions.emplace(block, kv.region_offset(block, r) + at);
-  }
-  for_each_vector(kv.kv_heads, [&](const Place& p) { of_block.emplace(p.block, strided(kv, p)); });
-  EXPECT_EQ(in_regions, of_block);
-  EXPECT_EQ(in_regions.size() * vector, kv.cache_bytes());
+  std::vector<std::uint64_t> owner = owners(kv);
+  const auto take = [&](std::uint64_t block, std::uint64_t from, std::uint64_t bytes) {
+    for (std::uint64_t at = from; at < from + bytes; ++at) {
+      ASSERT_EQ(owner.at(at), block) << at;
+      owner[at] = kBlocks;
+    }
+  };
+  for_each_vector(kv.kv_heads, [&](const Place& p) {
+    take(p.block, strided(kv, p), kDim * bytes_of(kv.dtype));
+    if (is_quantised(kv.dtype)) take(p.block, strided_scale(kv, p), 4);
+  });
+  EXPECT_EQ(std::count(owner.begin(), owner.end(), kBlocks), std::ssize(owner)) << "bytes are left";
 }
 
 // A layer's own regions: the same ones in every block, so that one layer can be copied alone.
@@ -116,7 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, KvOrderTest,
     testing::Combine(testing::Values(Layout::block_first, Layout::layer_first),
                      testing::Values(KvOrder::nhd, KvOrder::hnd, KvOrder::packed),
-                     testing::Values(1u, 2u, 3u), testing::Values(DType::bf16, DType::f32)));
+                     testing::Values(1u, 2u, 3u),
+                     testing::Values(DType::bf16, DType::f32, DType::fp8, DType::int8)));
 
 TEST(KvOrder, ALatentsOnePlaneHasNothingToPack) {
   KvLayout kv{Layout::layer_first, DType::bf16, kLayers, 1, kDim, kTokens, kBlocks};

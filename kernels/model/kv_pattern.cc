@@ -85,17 +85,34 @@ KvVector unpack(std::uint64_t packed) {
 
 std::uint64_t first_word(const KvVector& vector) { return spread(scramble(pack(vector))); }
 
+// What stands at a place behind the first word.
+std::uint64_t word_at(std::uint64_t first, std::uint64_t place) {
+  const std::uint64_t word = (first + place) * kOdd;
+  return (word ^ word >> 29) & kFinite;
+}
+
 // The first word is `first`; those behind it follow from it and their place.
 void fill(std::uint64_t first, std::span<std::byte> bytes) {
   std::uint64_t word = first;
   for (std::size_t at = 0; at < bytes.size(); at += sizeof word) {
     std::memcpy(&bytes[at], &word, std::min(sizeof word, bytes.size() - at));
-    word = (first + at + 1) * kOdd;
-    word = (word ^ word >> 29) & kFinite;
+    word = word_at(first, at + 1);
   }
 }
 
-// Calls visit(vector, offset in a copy of the block). Such a copy is a cache of one block.
+// A scale is filled as words at a place that no vector reaches.
+constexpr std::uint64_t kScalePlace = std::uint64_t{1} << 40;
+
+std::uint64_t scale_word(const KvVector& vector) {
+  return word_at(first_word(vector), kScalePlace);
+}
+
+// Where a vector and its scale lie in a copy of the block.
+struct Place {
+  std::uint64_t vector, scale;
+};
+
+// Calls visit(vector, its place). A copy of a block is a cache of one block.
 template <class Visit>
 void for_each_vector(const KvLayout& kv, const PatternName& name, Visit visit) {
   KvLayout one = kv;
@@ -105,9 +122,12 @@ void for_each_vector(const KvLayout& kv, const PatternName& name, Visit visit) {
     for (std::uint32_t plane = 0; plane < kv.planes; ++plane) {
       for (std::uint32_t token = 0; token < kv.block_tokens; ++token) {
         for (std::uint32_t head = 0; head < kv.kv_heads; ++head) {
-          visit(KvVector{name.block, name.first_layer + layer, head, token, plane == 1},
-                (plane == 1 ? at.v_offset : at.k_offset) + token * at.token_stride +
-                    head * at.head_stride);
+          const bool v = plane == 1;
+          visit(KvVector{name.block, name.first_layer + layer, head, token, v},
+                Place{(v ? at.v_offset : at.k_offset) + token * at.token_stride +
+                          head * at.head_stride,
+                      (v ? at.v_scale_offset : at.k_scale_offset) + token * at.scale_token_stride +
+                          head * at.scale_head_stride});
         }
       }
     }
@@ -128,20 +148,21 @@ Status check_sizes(const KvLayout& kv, const PatternName& name, std::size_t byte
   return {};
 }
 
-std::span<const std::byte> vector_at(const KvLayout& kv, std::span<const std::byte> copy,
-                                     std::uint64_t offset) {
-  return copy.subspan(offset, kv.head_dim * bytes_of(kv.dtype));
-}
-
 std::string first_difference(const KvLayout& kv, const PatternName& name,
                              std::span<const std::byte> copy, std::span<const std::byte> expected) {
+  const auto differ = [&](std::uint64_t offset, std::uint64_t bytes) {
+    return !std::ranges::equal(copy.subspan(offset, bytes), expected.subspan(offset, bytes));
+  };
   std::string text;
-  for_each_vector(kv, name, [&](const KvVector& vector, std::uint64_t offset) {
-    const auto held = vector_at(kv, copy, offset);
-    if (!text.empty() || std::ranges::equal(held, vector_at(kv, expected, offset))) return;
-    const auto other = read_pattern(held);
-    text = "The place of " + to_text(vector) + " holds " +
-           (other ? to_text(*other) : "bytes of no vector") + ".";
+  for_each_vector(kv, name, [&](const KvVector& vector, const Place& place) {
+    if (!text.empty()) return;
+    if (differ(place.vector, kv.vector_bytes())) {
+      const auto other = read_pattern(copy.subspan(place.vector, kv.vector_bytes()));
+      text = "The place of " + to_text(vector) + " holds " +
+             (other ? to_text(*other) : "bytes of no vector") + ".";
+    } else if (differ(place.scale, scale_bytes_of(kv.dtype))) {
+      text = "The scale of " + to_text(vector) + " is not its own.";
+    }
   });
   if (!text.empty()) return text;
   const auto at = std::ranges::mismatch(copy, expected).in1 - copy.begin();
@@ -160,8 +181,9 @@ std::string to_text(const KvVector& v) {
 Status write_pattern(const KvLayout& kv, const PatternName& name, std::span<std::byte> copy) {
   if (Status status = check_sizes(kv, name, copy.size()); !status.ok()) return status;
   fill(first_word({.block = name.block, .layer = name.first_layer}), copy);
-  for_each_vector(kv, name, [&](const KvVector& vector, std::uint64_t offset) {
-    fill(first_word(vector), copy.subspan(offset, kv.head_dim * bytes_of(kv.dtype)));
+  for_each_vector(kv, name, [&](const KvVector& vector, const Place& place) {
+    fill(first_word(vector), copy.subspan(place.vector, kv.vector_bytes()));
+    fill(scale_word(vector), copy.subspan(place.scale, scale_bytes_of(kv.dtype)));
   });
   return {};
 }

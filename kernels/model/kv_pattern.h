@@ -13,7 +13,7 @@
 
 namespace kvroof {
 
-// head_dim elements of K, or of V, of one token and head.
+// head_dim elements of K, or of V, of one token and head; and the scale of a quantised one.
 struct KvVector {
   std::uint32_t block = 0, layer = 0, head = 0, token = 0;
   bool value = false;  // V
@@ -31,12 +31,12 @@ struct PatternName {
 
 // Fills `copy`, which holds one block as a host chunk does: its regions in index order,
 // block_bytes() in all. Vectors of 8 bytes or more differ from each other for certain, shorter ones
-// as a hash of their length does; what lies between vectors is filled too. Values are finite in
-// every dtype. `invalid` where the size is another, or a number has no room.
+// and scales as a hash of their length does; what lies between vectors is filled too. Values are
+// finite in every dtype. `invalid` where the size is another, or a number has no room.
 Status write_pattern(const KvLayout& kv, const PatternName& name, std::span<std::byte> copy);
 
 // `failed` where `copy` is not what write_pattern makes: the sentence names the first vector that
-// is wrong, and the one that lies in its place, if any does.
+// is wrong, or whose scale is, and the one that lies in its place, if any does.
 Status check_pattern(const KvLayout& kv, const PatternName& name, std::span<const std::byte> copy);
 
 // What a vector's bytes, of 8 or more, say that it is; empty where they are no pattern's.

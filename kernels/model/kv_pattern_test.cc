@@ -26,12 +26,45 @@ Bytes written(const KvLayout& kv, const PatternName& name) {
   return copy;
 }
 
+// Where vectors, and scales, begin in a copy of a block: arrays of one or two planes' vectors, each
+// followed by its scales.
+struct Starts {
+  explicit Starts(const KvLayout& kv) {
+    const std::size_t planes = kv.order == KvOrder::packed ? 2 : 1;
+    const std::size_t count = planes * kv.kv_heads * kv.block_tokens;
+    const std::size_t vector = kv.head_dim * bytes_of(kv.dtype);
+    const std::size_t scale = is_quantised(kv.dtype) ? 4 : 0;
+    for (std::size_t array = 0; array < kv.block_bytes(); array += count * (vector + scale)) {
+      for (std::size_t i = 0; i < count; ++i) {
+        vectors.push_back(array + i * vector);
+        if (scale > 0) scales.push_back(array + count * vector + i * scale);
+      }
+    }
+  }
+  std::vector<std::size_t> vectors, scales;
+};
+
 class KvPatternTest
     : public testing::TestWithParam<std::tuple<Layout, KvOrder, DType, std::uint32_t>> {
  protected:
   const KvLayout kv_ = layout_of(std::get<0>(GetParam()), std::get<1>(GetParam()),
                                  std::get<2>(GetParam()), std::get<3>(GetParam()));
   const std::size_t vector_ = kv_.head_dim * bytes_of(kv_.dtype);
+  const Starts starts_{kv_};
+
+  // Exchanges every two of `starts`, of `bytes` each, in turn.
+  void expect_each_exchange_is_noticed(const std::vector<std::size_t>& starts,
+                                       std::size_t bytes) const {
+    const Bytes copy = written(kv_, {7});
+    for (const std::size_t a : starts) {
+      for (const std::size_t b : starts) {
+        if (a >= b) continue;
+        Bytes exchanged = copy;
+        std::swap_ranges(&exchanged[a], &exchanged[a] + bytes, &exchanged[b]);
+        ASSERT_FALSE(check_pattern(kv_, {7}, exchanged).ok()) << a << " and " << b;
+      }
+    }
+  }
 };
 
 TEST_P(KvPatternTest, IsItsOwnAndNoOthers) {
@@ -43,17 +76,13 @@ TEST_P(KvPatternTest, IsItsOwnAndNoOthers) {
   EXPECT_FALSE(check_pattern(kv_, {0}, Bytes(copy.size())).ok());
 }
 
-// Any two vectors, wherever they lie: a copy cut into vectors is every exchange's both sides.
+// Any two vectors, wherever they lie.
 TEST_P(KvPatternTest, EveryExchangeOfTwoVectorsIsNoticed) {
-  const Bytes copy = written(kv_, {7});
-  for (std::size_t a = 0; a < copy.size(); a += vector_) {
-    for (std::size_t b = a + vector_; b < copy.size(); b += vector_) {
-      Bytes exchanged = copy;
-      std::swap_ranges(exchanged.begin() + a, exchanged.begin() + a + vector_,
-                       exchanged.begin() + b);
-      ASSERT_FALSE(check_pattern(kv_, {7}, exchanged).ok()) << a << " and " << b;
-    }
-  }
+  expect_each_exchange_is_noticed(starts_.vectors, vector_);
+}
+
+TEST_P(KvPatternTest, EveryExchangeOfTwoScalesIsNoticed) {
+  expect_each_exchange_is_noticed(starts_.scales, 4);
 }
 
 TEST_P(KvPatternTest, EveryByteCounts) {
@@ -69,10 +98,12 @@ TEST_P(KvPatternTest, EveryByteCounts) {
 TEST_P(KvPatternTest, NoTwoWordsAreEqual) {
   const Bytes copy = written(kv_, {7});
   std::set<std::uint64_t> seen;
-  for (std::size_t at = 0; at < copy.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, &copy[at], 8);
-    EXPECT_TRUE(seen.insert(word).second) << at;
+  for (const std::size_t start : starts_.vectors) {
+    for (std::size_t at = start; at < start + vector_; at += 8) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, &copy[at], 8);
+      EXPECT_TRUE(seen.insert(word).second) << at;
+    }
   }
 }
 
@@ -80,7 +111,7 @@ TEST_P(KvPatternTest, VectorsOfAllBlocksSayWhatTheyAre) {
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, bool>> seen;
   for (const std::uint32_t block : {0u, 1u, 2u, (1u << 24) - 1}) {
     const Bytes copy = written(kv_, {block, 2});
-    for (std::size_t at = 0; at < copy.size(); at += vector_) {
+    for (const std::size_t at : starts_.vectors) {
       const auto vector = read_pattern(std::span(copy).subspan(at, vector_));
       ASSERT_TRUE(vector) << at;
       EXPECT_EQ(vector->block, block);
@@ -124,7 +155,7 @@ TEST(KvPattern, ShortVectorsDifferAsWell) {
   std::set<std::uint32_t> seen;
   for (std::uint32_t block = 0; block < 4; ++block) {
     const Bytes copy = written(kv, {block});
-    for (std::size_t at = 0; at < copy.size(); at += 4) {
+    for (const std::size_t at : Starts(kv).vectors) {
       std::uint32_t vector = 0;
       std::memcpy(&vector, &copy[at], 4);
       EXPECT_TRUE(seen.insert(vector).second) << block << ' ' << at;
@@ -143,8 +174,14 @@ TEST(KvPattern, ValuesAreFinite) {
   for (std::size_t at = 0; at < half.size(); at += 2) {
     ASSERT_NE((half[at + 1] & std::byte{0x7f}), std::byte{0x7f}) << "an exponent of ones";
   }
-  const Bytes eighth = written(layout_of(Layout::block_first, KvOrder::nhd, DType::fp8, 2), {3});
+  const KvLayout narrow = layout_of(Layout::block_first, KvOrder::nhd, DType::fp8, 2);
+  const Bytes eighth = written(narrow, {3});
   for (const std::byte value : eighth) ASSERT_NE((value & std::byte{0x7f}), std::byte{0x7f});
+  for (const std::size_t at : Starts(narrow).scales) {
+    float scale = 0;
+    std::memcpy(&scale, &eighth[at], 4);
+    ASSERT_TRUE(std::isfinite(scale));
+  }
 }
 
 TEST(KvPattern, SaysWhatLiesWhere) {
@@ -158,6 +195,14 @@ TEST(KvPattern, SaysWhatLiesWhere) {
   std::fill_n(copy.begin(), 32, std::byte{0xff});
   EXPECT_EQ(check_pattern(kv, {7}, copy).text,
             "The place of K of token 0, head 0, layer 0, block 7 holds bytes of no vector.");
+}
+
+TEST(KvPattern, NamesTheScaleThatIsNotItsOwn) {
+  const KvLayout kv = layout_of(Layout::block_first, KvOrder::hnd, DType::int8, 2);
+  Bytes copy = written(kv, {7});
+  copy[10 * 16 + 6 * 4] ^= std::byte{1};  // K of 2 heads of 5 tokens, then a scale each
+  EXPECT_EQ(check_pattern(kv, {7}, copy).text,
+            "The scale of K of token 1, head 1, layer 0, block 7 is not its own.");
 }
 
 TEST(KvPattern, RefusesWhatHasNoRoom) {

@@ -77,8 +77,11 @@ std::uint64_t all_bias_parameters(const ModelShape& s, bool whole) {
 }
 
 std::uint64_t layer_kv_bytes(const ModelShape& s, DType dtype) {
-  if (s.latent) return (std::uint64_t{s.latent->kv_rank} + s.latent->rope_dim) * bytes_of(dtype);
-  return 2ull * s.kv_heads * s.head_dim * bytes_of(dtype);
+  const auto vector = [dtype](std::uint64_t elements) {
+    return elements * bytes_of(dtype) + scale_bytes_of(dtype);
+  };
+  if (s.latent) return vector(std::uint64_t{s.latent->kv_rank} + s.latent->rope_dim);
+  return 2ull * s.kv_heads * vector(s.head_dim);
 }
 
 }  // namespace

@@ -69,7 +69,8 @@ struct ModelShape {
 std::optional<ModelShape> shard(const ModelShape& shape, std::uint32_t ranks, std::string& why);
 
 // K and V of one token in all layers: 2 * layers * kv_heads * head_dim * bytes(dtype), or
-// layers * (kv_rank + rope_dim) * bytes(dtype) with latent attention.
+// layers * (kv_rank + rope_dim) * bytes(dtype) with latent attention. Of a quantised dtype each
+// vector (a head's K or V, or a latent) has the bytes of its scale besides.
 std::uint64_t kv_bytes_per_token(const ModelShape& shape, DType dtype);
 
 // The same of the layers without a window: what each further token adds in a long context.

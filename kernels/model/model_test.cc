@@ -131,6 +131,16 @@ TEST(ModelShape, ALatentIsAllThatIsKept) {
   EXPECT_EQ(kv_bytes_per_token(with_latent(5), DType::bf16), 3 * (6 + 2) * 2);
 }
 
+// 8 heads of 128 values and a scale, K and V, in 32 layers.
+TEST(ModelShape, EachQuantisedVectorHasAScale) {
+  for (const DType dtype : {DType::fp8, DType::int8}) {
+    EXPECT_EQ(kv_bytes_per_token(llama_8b(), dtype), 32u * 2 * 8 * (128 + 4));
+    EXPECT_EQ(kv_bytes_per_token(with_latent(5), dtype), 3u * (6 + 2 + 4));
+    const KvLayout kv = make_kv_layout(llama_8b(), dtype, Layout::block_first, 16, 1);
+    EXPECT_EQ(kv.block_bytes(), 16 * kv_bytes_per_token(llama_8b(), dtype));
+  }
+}
+
 TEST(ModelShape, ARankHoldsItsPart) {
   std::string why;
   const auto part = shard(llama_8b(), 4, why);

@@ -67,6 +67,33 @@ Status check_sizes(std::string_view op, std::initializer_list<Bytes> sizes) {
   return refuse(op, "every size must be at least one");
 }
 
+// From a cache's start to behind what block 0 holds at the last of its tokens and heads.
+Bytes end_of_first_block(const PagedKv& kv, Bytes first, Bytes token_stride, Bytes head_stride,
+                         Bytes bytes) {
+  return sum(first, sum(product({kv.block_tokens - 1, token_stride}),
+                        sum(product({kv.kv_heads - 1, head_stride}), bytes)));
+}
+
+bool all_multiples(std::initializer_list<Bytes> sizes, Bytes of) {
+  return std::ranges::all_of(sizes, [of](Bytes size) { return size % of == 0; });
+}
+
+// Of scales, which a cache that is not quantised has none of.
+Status check_scales(std::string_view op, const PagedKv& kv) {
+  if (!is_quantised(kv.dtype)) return {};
+  const Bytes each = scale_bytes_of(kv.dtype);
+  if (!all_multiples({kv.k_scale_offset, kv.v_scale_offset, kv.block_stride, kv.scale_token_stride,
+                      kv.scale_head_stride},
+                     each)) {
+    return refuse(op,
+                  "the cache's scales must lie at multiples of their 4 bytes: choose block "
+                  "tokens and heads whose values fill whole ones");
+  }
+  const Bytes end = end_of_first_block(kv, std::max(kv.k_scale_offset, kv.v_scale_offset),
+                                       kv.scale_token_stride, kv.scale_head_stride, each);
+  return check_need(op, {"cache", kv.cache, end, each});
+}
+
 Status check_kv(std::string_view op, const PagedKv& kv, Bytes positions, Bytes sequences,
                 Bytes heads) {
   if (Status status = check_sizes(op, {kv.block_tokens, kv.kv_heads, kv.head_dim, heads});
@@ -75,19 +102,16 @@ Status check_kv(std::string_view op, const PagedKv& kv, Bytes positions, Bytes s
   }
   if (heads % kv.kv_heads != 0) return refuse(op, "heads must be a multiple of kv_heads");
   const Bytes element = bytes_of(kv.dtype);
-  for (Bytes stride :
-       {kv.k_offset, kv.v_offset, kv.block_stride, kv.token_stride, kv.head_stride}) {
-    if (stride % element != 0) {
-      return refuse(op, "the cache's offsets and strides must be multiples of an element's bytes");
-    }
+  if (!all_multiples({kv.k_offset, kv.v_offset, kv.block_stride, kv.token_stride, kv.head_stride},
+                     element)) {
+    return refuse(op, "the cache's offsets and strides must be multiples of an element's bytes");
   }
-  const Bytes block =
-      sum(product({kv.block_tokens - 1, kv.token_stride}),
-          sum(product({kv.kv_heads - 1, kv.head_stride}), product({kv.head_dim, element})));
+  if (Status status = check_scales(op, kv); !status.ok()) return status;
+  const Bytes end = end_of_first_block(kv, std::max(kv.k_offset, kv.v_offset), kv.token_stride,
+                                       kv.head_stride, product({kv.head_dim, element}));
   const Bytes blocks = (positions + kv.block_tokens - 1) / kv.block_tokens;
-  return check_needs(op,
-                     {{"cache", kv.cache, sum(std::max(kv.k_offset, kv.v_offset), block), element},
-                      {"block_table", kv.block_table, product({sequences, blocks, 4}), 4}});
+  return check_needs(op, {{"cache", kv.cache, end, element},
+                          {"block_table", kv.block_table, product({sequences, blocks, 4}), 4}});
 }
 
 // Saturates, as NarrowRow's own counts do not.

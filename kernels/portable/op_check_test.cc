@@ -113,6 +113,34 @@ TEST_F(OpCheckTest, ASpanOneByteShortIsNamed) {
   expect(Embedding{span(8), span(79), span(16), 2, 2, 10, DType::f32}, "table");
 }
 
+// The cache of kv() in int8: a token is 16 bytes, a block 8 of them and then 16 scales.
+TEST_F(OpCheckTest, ScalesOfAQuantisedCacheMustFitAndBeAligned) {
+  Attention op = attention();
+  op.kv.dtype = DType::int8;
+  op.kv.token_stride = 16, op.kv.head_stride = 8, op.kv.v_offset = 128 + 64;
+  op.kv.k_scale_offset = 128, op.kv.v_scale_offset = 2 * 128 + 64;
+  op.kv.scale_token_stride = 8, op.kv.scale_head_stride = 4, op.kv.block_stride = 384;
+  op.kv.cache.bytes = 384;
+  EXPECT_EQ(check_op(op).text, "");
+  const auto refused = [](const Attention& odd) { return check_op(odd).text; };
+  Attention odd = op;
+  odd.kv.cache.bytes -= 1;
+  EXPECT_NE(refused(odd).find("cache needs 384"), std::string::npos) << refused(odd);
+  for (const auto field :
+       {&PagedKv::k_scale_offset, &PagedKv::v_scale_offset, &PagedKv::block_stride,
+        &PagedKv::scale_token_stride, &PagedKv::scale_head_stride}) {
+    odd = op;
+    odd.kv.*field -= 2;
+    EXPECT_NE(refused(odd).find("scales must lie"), std::string::npos) << refused(odd);
+  }
+  odd = op;
+  odd.kv.cache = {&memory_, 2, 384};
+  EXPECT_NE(refused(odd).find("multiple of 4"), std::string::npos) << refused(odd);
+  odd.kv.dtype = DType::f32, odd.kv.cache.offset = 0;  // has no scales: theirs may be anything
+  odd.kv.k_scale_offset = 1;
+  EXPECT_EQ(check_op(odd).text, "");
+}
+
 TEST_F(OpCheckTest, SequencesTakeSpansOfTheirOwn) {
   SizedBuffer huge{1ull << 63};
   const auto expect_each_span_counts = [&huge](auto op, auto spans_of, const char* first) {

@@ -23,6 +23,14 @@ struct PagedView {
     return cache + shape.v_offset + element(position, head);
   }
 
+  // Of a quantised cache's vectors.
+  float* key_scale(std::uint64_t position, std::uint32_t head) const {
+    return scale(shape.k_scale_offset, position, head);
+  }
+  float* value_scale(std::uint64_t position, std::uint32_t head) const {
+    return scale(shape.v_scale_offset, position, head);
+  }
+
   // Fails where the table names, for the first `tokens` positions of any of `sequences`, a block
   // outside the cache.
   Status check_table(std::uint64_t tokens, std::uint32_t sequences = 1) const;
@@ -38,10 +46,18 @@ struct PagedView {
   std::uint64_t blocks_of(std::uint64_t tokens) const {
     return (tokens + shape.block_tokens - 1) / shape.block_tokens;
   }
-  std::uint64_t element(std::uint64_t position, std::uint32_t head) const {
+  std::uint64_t block_start(std::uint64_t position) const {
     const auto block = static_cast<std::uint64_t>(block_table[position / shape.block_tokens]);
-    return block * shape.block_stride + position % shape.block_tokens * shape.token_stride +
+    return block * shape.block_stride;
+  }
+  std::uint64_t element(std::uint64_t position, std::uint32_t head) const {
+    return block_start(position) + position % shape.block_tokens * shape.token_stride +
            head * shape.head_stride;
+  }
+  float* scale(std::uint64_t first, std::uint64_t position, std::uint32_t head) const {
+    return reinterpret_cast<float*>(cache + first + block_start(position) +
+                                    position % shape.block_tokens * shape.scale_token_stride +
+                                    head * shape.scale_head_stride);
   }
 };
 

@@ -103,6 +103,9 @@ CompatibilityRecord make_record(const ModelShape& shape, const KvLayout& kv,
   record.kv = kv;
   record.blocks_per_chunk = blocks_per_chunk;
   record.stored_dtype = kv.dtype;
+  if (is_quantised(kv.dtype)) {
+    record.kv_scales = record.stored_scales = "f32 a token and head, behind each array of vectors";
+  }
   for (const KvGroup& group : kv_groups(shape)) {
     if (group.window == kv.window) record.layers = group.layers;
   }

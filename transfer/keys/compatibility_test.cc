@@ -135,6 +135,11 @@ TEST(Compatibility, ShapeAndLayoutFillTheirFields) {
   EXPECT_EQ(record.layers, (std::vector<std::uint32_t>{0, 2}));
   EXPECT_EQ(record.blocks_per_chunk, 4u);
   EXPECT_EQ(record.stored_dtype, DType::fp8);
+  EXPECT_NE(record.kv_scales, "");
+  EXPECT_EQ(record.stored_scales, record.kv_scales);
+  const Record plain = make_record(
+      shape, make_kv_layout(shape, groups[1], DType::bf16, Layout::layer_first, 16, 10), 4);
+  EXPECT_EQ(plain.kv_scales + plain.stored_scales, "");
 }
 
 }  // namespace
