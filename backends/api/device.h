@@ -57,6 +57,7 @@ struct DeviceInfo {
   bool computes_values = true;  // false: compute ops are priced, and their outputs are not written
   // By CopyMethod: why regions can't be copied so, and are `unsupported`; empty: they can.
   std::array<std::string, kCopyMethods> copy_unavailable{};
+  bool sums_copies = false;      // copies take CopySums; otherwise those are `unsupported`
   std::string bf16_unavailable;  // why bf16 cases must be skipped; empty: it runs at full speed
   std::uint64_t max_regions = 0, max_open_tickets = 0;  // a submission; a queue
   std::uint64_t max_registration_bytes = 0;  // of pinned memory in one piece; 0: no ceiling

@@ -53,9 +53,17 @@ struct Region {
   Span source, destination;  // equally long; that no two destinations overlap is the caller's word
 };
 
+// XXH3_64 without a seed of each `part_bytes` that a copy reads, taken on the way: u64s in the
+// order of its regions, each of which is a whole number of parts. On devices that sums_copies.
+struct CopySums {
+  Span out;  // host memory; no buffer: none are wanted
+  std::uint64_t part_bytes = 0;
+};
+
 struct Regions {
   std::span<const Region> list;  // empty: a marker, which completes once its fences have
   CopyMethod method = CopyMethod::dma;
+  CopySums sums{};
 };
 
 // Ops in order as one piece of work, the whole list `times` times: what a captured graph is to a

@@ -27,6 +27,7 @@ inline void require(bool holds, const std::string& sentence) {
 std::span<const Check> rule_checks();   // tickets, fences, reaping, refusals, buffers' facts
 std::span<const Check> hold_checks();   // gates, order between lanes, busy, draining
 std::span<const Check> byte_checks();   // copies and fills move exactly what they name
+std::span<const Check> sum_checks();    // copies sum what they read, where the device says so
 std::span<const Check> file_checks();   // disk queues: files, and nothing but the right ones
 std::span<const Check> op_checks();     // ops refuse spans that their shapes do not fit
 std::span<const Check> row_checks();    // ops that move rows, also where no op computes values

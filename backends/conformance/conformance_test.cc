@@ -27,9 +27,10 @@ std::unique_ptr<Device> open_host_with_threads() {
 std::unique_ptr<Device> open_sim() { return open("sim:test", sim::test_profile()); }
 
 KVROOF_CONFORMANCE(null, make_null_device, rule_checks);
-KVROOF_CONFORMANCE(host, open_host, rule_checks, hold_checks, byte_checks, op_checks, file_checks);
-KVROOF_CONFORMANCE(sim, open_sim, rule_checks, hold_checks, byte_checks, op_checks, row_checks,
+KVROOF_CONFORMANCE(host, open_host, rule_checks, hold_checks, byte_checks, sum_checks, op_checks,
                    file_checks);
+KVROOF_CONFORMANCE(sim, open_sim, rule_checks, hold_checks, byte_checks, sum_checks, op_checks,
+                   row_checks, file_checks);
 // Where the kernel gives out no io_uring.
 KVROOF_CONFORMANCE(host_threads, open_host_with_threads, file_checks);
 

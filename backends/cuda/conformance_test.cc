@@ -35,7 +35,7 @@ std::unique_ptr<Device> open_without_batch() {
   return device;
 }
 
-KVROOF_CONFORMANCE(cuda, open_cuda, rule_checks, hold_checks, byte_checks);
+KVROOF_CONFORMANCE(cuda, open_cuda, rule_checks, hold_checks, byte_checks, sum_checks);
 KVROOF_CONFORMANCE(cuda_in_pieces, open_pieces, byte_checks);
 KVROOF_CONFORMANCE(cuda_before_12_8, open_without_batch, byte_checks);
 

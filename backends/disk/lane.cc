@@ -64,7 +64,8 @@ Result<std::size_t> DiskQueue::reap(std::span<Completion> out) noexcept {
 }
 
 Result<DiskQueue::Body> DiskQueue::take_in(const Work& work) const {
-  if (Status status = queues::check_body(work, kind_, limits_.max_regions, owner_); !status.ok()) {
+  const queues::BodyRules rules{.max_regions = limits_.max_regions, .owner = owner_};
+  if (Status status = queues::check_body(work, kind_, rules); !status.ok()) {
     return status;
   }
   if (const auto* file = std::get_if<ReadFile>(&work.body)) return Body(job_of(*file));

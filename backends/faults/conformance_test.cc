@@ -36,9 +36,10 @@ std::unique_ptr<Device> slow_sim() {
 }
 
 KVROOF_CONFORMANCE(faulty_null, null_device, rule_checks);
-KVROOF_CONFORMANCE(faulty_host, host, rule_checks, hold_checks, byte_checks, op_checks,
+KVROOF_CONFORMANCE(faulty_host, host, rule_checks, hold_checks, byte_checks, sum_checks, op_checks,
                    file_checks);
-KVROOF_CONFORMANCE(faulty_sim, sim, rule_checks, hold_checks, byte_checks, op_checks, file_checks);
+KVROOF_CONFORMANCE(faulty_sim, sim, rule_checks, hold_checks, byte_checks, sum_checks, op_checks,
+                   file_checks);
 KVROOF_CONFORMANCE(slow_host, slow_host, rule_checks, hold_checks, byte_checks, file_checks);
 KVROOF_CONFORMANCE(slow_sim, slow_sim, rule_checks, hold_checks, byte_checks, file_checks);
 

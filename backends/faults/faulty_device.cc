@@ -18,6 +18,7 @@ constexpr std::uint64_t kCallStream = ~std::uint64_t{0};  // no queue has this n
 
 FaultyDevice::FaultyDevice(std::unique_ptr<Device> inner, Faults with)
     : faults(std::move(with)), inner_(std::move(inner)), info_(inner_->info()), delays_(*inner_) {
+  info_.sums_copies = false;  // a sum of the source would not see what is done to the destination
   if (faults.max_regions > 0) info_.max_regions = faults.max_regions;
   if (faults.max_open_tickets > 0) info_.max_open_tickets = faults.max_open_tickets;
   if (faults.max_registration_bytes > 0) {

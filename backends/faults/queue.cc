@@ -58,6 +58,9 @@ Status FaultyQueue::refusal(const Work& work, Fault fault) {
                                std::to_string(device_.info().max_regions) +
                                " regions, and this has " + std::to_string(copy->list.size()) + "."};
   }
+  if (copy != nullptr && copy->sums.out.buffer != nullptr) {
+    return {Code::unsupported, "Copies of a device with faults take no sums."};
+  }
   const std::uint64_t open = submitted_ - reaped_;
   if (moves_kv_ && faults.max_open_tickets > 0 && open >= faults.max_open_tickets) {
     return queues::full();

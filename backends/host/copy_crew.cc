@@ -51,7 +51,7 @@ void CopyCrew::work(std::unique_lock<std::mutex>& lock) {
   ++busy_;
   for (Piece slice; take(slice);) {
     lock.unlock();
-    stream_copy(slice.to, slice.from, slice.bytes);
+    copy_span(slice, stream_copy);
     lock.lock();
   }
   if (--busy_ == 0) done_.notify_one();
@@ -60,7 +60,7 @@ void CopyCrew::work(std::unique_lock<std::mutex>& lock) {
 bool CopyCrew::take(Piece& out) {
   if (next_ >= pieces_.size()) return false;
   const Piece& piece = pieces_[next_];
-  out = {piece.to + offset_, piece.from + offset_, std::min(kSliceBytes, piece.bytes - offset_)};
+  out = part_of(piece, offset_, std::min(piece.bytes, offset_ + whole_parts(piece, kSliceBytes)));
   offset_ += out.bytes;
   if (offset_ >= piece.bytes) {
     ++next_;

@@ -55,5 +55,26 @@ TEST(CopyCrew, EveryPieceHasLandedOnReturnWhateverTheCrew) {
   }
 }
 
+TEST(CopyCrew, SumsEveryPartWhateverTheCrew) {
+  for (unsigned workers : {1u, 3u}) {
+    CopyCrew crew(workers);
+    for (const std::size_t part : {100, 16384, 400'000}) {
+      const auto source = noise(9 * part, workers);
+      std::vector<std::byte> target(source.size());
+      std::vector<std::uint64_t> sums(10, 5), expected;
+      const std::vector<Piece> pieces{
+          {target.data(), source.data(), 8 * part, sums.data(), part},
+          {target.data() + 8 * part, source.data() + 8 * part, part, sums.data() + 8, part}};
+      for (std::size_t i = 0; i < 9; ++i) {
+        expected.push_back(checksum(source.data() + i * part, part));
+      }
+      expected.push_back(5);
+      crew.copy(pieces);
+      EXPECT_EQ(target, source);
+      EXPECT_EQ(sums, expected);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kvroof::host

@@ -90,6 +90,7 @@ DeviceInfo describe() {
   info.copy_unavailable[static_cast<std::size_t>(CopyMethod::batch)] = no_batch().text;
   info.bf16_unavailable = why_no_bf16();
   info.max_regions = kMaxRegions;
+  info.sums_copies = true;
   info.max_open_tickets = kMaxOpenTickets;
   return info;
 }

@@ -25,8 +25,11 @@ Nanos steady_now() {
 std::vector<Piece> pieces_of(const Regions& regions) {
   std::vector<Piece> pieces;
   pieces.reserve(regions.list.size());
+  auto* sums = reinterpret_cast<std::uint64_t*>(address(regions.sums.out));
   for (const Region& region : regions.list) {
-    pieces.push_back({address(region.destination), address(region.source), region.source.bytes});
+    pieces.push_back({address(region.destination), address(region.source), region.source.bytes,
+                      sums, regions.sums.part_bytes});
+    if (sums != nullptr) sums += region.source.bytes / regions.sums.part_bytes;
   }
   return pieces;
 }
@@ -94,7 +97,9 @@ Result<std::size_t> HostQueue::reap(std::span<Completion> out) noexcept {
 }
 
 Result<HostQueue::Body> HostQueue::take_in(const Work& work) const {
-  if (Status status = queues::check_body(work, kind_, limits_.max_regions, owner_); !status.ok()) {
+  const queues::BodyRules rules{
+      .max_regions = limits_.max_regions, .owner = owner_, .sums_copies = true};
+  if (Status status = queues::check_body(work, kind_, rules); !status.ok()) {
     return status;
   }
   if (const auto* regions = std::get_if<Regions>(&work.body)) return take_in(*regions);

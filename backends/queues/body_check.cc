@@ -76,19 +76,39 @@ bool is_disk(QueueKind kind) {
   return kind == QueueKind::disk_read || kind == QueueKind::disk_write;
 }
 
-Status check(const Regions& regions, QueueKind kind, std::uint64_t max, const void* owner) {
+Status check_sums(const Regions& regions, bool supported, Owned& owned) {
+  const CopySums& sums = regions.sums;
+  if (sums.out.buffer == nullptr) return {};
+  if (!supported) {
+    return {Code::unsupported, "Copies of this device take no sums; submit a checksum op."};
+  }
+  if (Status status = check_span(sums.out, owned, "A copy's sums"); !status.ok()) return status;
+  std::uint64_t parts = 0;
+  for (const Region& region : regions.list) {
+    if (sums.part_bytes == 0 || region.source.bytes % sums.part_bytes != 0) {
+      return invalid("A copy with sums needs regions of whole parts of at least one byte.");
+    }
+    parts += region.source.bytes / sums.part_bytes;
+  }
+  const bool held = parts * sizeof(std::uint64_t) <= sums.out.bytes;
+  if (held && sums.out.offset % sizeof(std::uint64_t) == 0 && !on_device(sums.out)) return {};
+  return invalid("A copy's sums need host memory at a multiple of 8 bytes, 8 for each part.");
+}
+
+Status check(const Regions& regions, QueueKind kind, const BodyRules& rules) {
   if (is_disk(kind) && !regions.list.empty()) {
     return invalid("A disk queue takes files alone; copy on a queue of another kind.");
   }
-  if (regions.list.size() > max) {
-    return invalid("A submission of this device takes at most " + std::to_string(max) +
-                   " regions, and this has " + std::to_string(regions.list.size()) + ".");
+  if (regions.list.size() > rules.max_regions) {
+    return invalid("A submission of this device takes at most " +
+                   std::to_string(rules.max_regions) + " regions, and this has " +
+                   std::to_string(regions.list.size()) + ".");
   }
-  Owned owned(owner);
+  Owned owned(rules.owner);
   for (const Region& region : regions.list) {
     if (Status status = check_region(region, kind, owned); !status.ok()) return status;
   }
-  return {};
+  return check_sums(regions, rules.sums_copies, owned);
 }
 
 Status check(const Op& op, QueueKind kind, Owned& owned) {
@@ -105,8 +125,8 @@ Status check(const Op& op, QueueKind kind, Owned& owned) {
   return invalid("An op's operands must lie in buffers of this device.");
 }
 
-Status check(const Op& op, QueueKind kind, std::uint64_t, const void* owner) {
-  Owned owned(owner);
+Status check(const Op& op, QueueKind kind, const BodyRules& rules) {
+  Owned owned(rules.owner);
   return check(op, kind, owned);
 }
 
@@ -116,9 +136,9 @@ bool moves_rows(const Op& op) {
          std::holds_alternative<Checksum>(op);
 }
 
-Status check(const OpRun& run, QueueKind kind, std::uint64_t, const void* owner) {
+Status check(const OpRun& run, QueueKind kind, const BodyRules& rules) {
   if (run.ops.empty() || run.times == 0) return invalid("A run of ops needs at least one.");
-  Owned owned(owner);
+  Owned owned(rules.owner);
   for (const Op& op : run.ops) {
     if (moves_rows(op)) {
       return invalid(std::string(kOpNames[op.index()]) +
@@ -129,17 +149,17 @@ Status check(const OpRun& run, QueueKind kind, std::uint64_t, const void* owner)
   return {};
 }
 
-Status check(const Fill& fill, QueueKind kind, std::uint64_t, const void* owner) {
+Status check(const Fill& fill, QueueKind kind, const BodyRules& rules) {
   if (is_disk(kind)) {
     return invalid("A disk queue takes files alone; fill on a queue of another kind.");
   }
-  Owned owned(owner);
+  Owned owned(rules.owner);
   return check_span(fill.span, owned, "A fill's span");
 }
 
-Status check(const Hold&, QueueKind, std::uint64_t, const void*) { return {}; }
+Status check(const Hold&, QueueKind, const BodyRules&) { return {}; }
 
-Status check(const Spend& spend, QueueKind kind, std::uint64_t, const void*) {
+Status check(const Spend& spend, QueueKind kind, const BodyRules&) {
   if (kind != QueueKind::host) return invalid("CPU time is spent on a host queue.");
   if (spend.duration < Nanos(0)) return invalid("CPU time to spend must not be negative.");
   return {};
@@ -165,30 +185,29 @@ Status check_pieces(std::span<const Span> pieces, const void* owner) {
   return {};
 }
 
-Status check(const ReadFile& file, QueueKind kind, std::uint64_t, const void* owner) {
+Status check(const ReadFile& file, QueueKind kind, const BodyRules& rules) {
   if (kind != QueueKind::disk_read) return invalid("A file is read on a disk_read queue.");
   if (Status status = check_file(file.directory, file.name); !status.ok()) return status;
-  return check_pieces(file.pieces, owner);
+  return check_pieces(file.pieces, rules.owner);
 }
 
-Status check(const WriteFile& file, QueueKind kind, std::uint64_t, const void* owner) {
+Status check(const WriteFile& file, QueueKind kind, const BodyRules& rules) {
   if (kind != QueueKind::disk_write) return invalid("A file is written on a disk_write queue.");
   if (Status status = check_file(file.directory, file.name); !status.ok()) return status;
   if (Status status = check_file(file.directory, file.temporary); !status.ok()) return status;
   if (file.name == file.temporary) return invalid("A file's temporary name must be another.");
-  return check_pieces(file.pieces, owner);
+  return check_pieces(file.pieces, rules.owner);
 }
 
-Status check(const RemoveFile& file, QueueKind kind, std::uint64_t, const void*) {
+Status check(const RemoveFile& file, QueueKind kind, const BodyRules&) {
   if (kind != QueueKind::disk_write) return invalid("A file is removed on a disk_write queue.");
   return check_file(file.directory, file.name);
 }
 
 }  // namespace
 
-Status check_body(const Work& work, QueueKind kind, std::uint64_t max_regions, const void* owner) {
-  return std::visit([&](const auto& body) { return check(body, kind, max_regions, owner); },
-                    work.body);
+Status check_body(const Work& work, QueueKind kind, const BodyRules& rules) {
+  return std::visit([&](const auto& body) { return check(body, kind, rules); }, work.body);
 }
 
 }  // namespace kvroof::queues

@@ -9,8 +9,13 @@
 
 namespace kvroof::queues {
 
-// `owner` is the device that its OwnedBuffers name. Fences are the queue's to check, and what a
-// device can't do although it is well formed.
-Status check_body(const Work& work, QueueKind kind, std::uint64_t max_regions, const void* owner);
+struct BodyRules {
+  std::uint64_t max_regions;
+  const void* owner;         // the device that its OwnedBuffers name
+  bool sums_copies = false;  // as in DeviceInfo
+};
+
+// Fences are the queue's to check, and what else a device can't do although it is well formed.
+Status check_body(const Work& work, QueueKind kind, const BodyRules& rules);
 
 }  // namespace kvroof::queues

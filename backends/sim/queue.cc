@@ -45,7 +45,7 @@ Status check_work(const Work& work, QueueKind kind, const SimDevice& device) {
   for (const Point& fence : work.fences) {
     if (Status status = check_fence(fence, device); !status.ok()) return status;
   }
-  return queues::check_body(work, kind, kMaxRegions, &device);
+  return queues::check_body(work, kind, {.max_regions = kMaxRegions, .owner = &device});
 }
 
 }  // namespace

@@ -90,7 +90,8 @@ Result<std::size_t> StreamQueue::reap(std::span<Completion> out) noexcept try {
 }
 
 Result<Waiting> StreamQueue::take_in(const Work& work) const {
-  if (Status status = queues::check_body(work, kind_, limits_.max_regions, owner_); !status.ok()) {
+  const queues::BodyRules rules{.max_regions = limits_.max_regions, .owner = owner_};
+  if (Status status = queues::check_body(work, kind_, rules); !status.ok()) {
     return status;
   }
   if (const auto* regions = std::get_if<Regions>(&work.body)) {

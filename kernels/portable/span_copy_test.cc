@@ -34,5 +34,29 @@ TEST(SpanCopy, EveryByteArrivesAndNothingBesideIt) {
   }
 }
 
+// The same lengths in parts, some longer than what one core takes at once.
+TEST(SpanCopy, SumsEachPartOfWhatItCopiesAndNoOther) {
+  for (const std::uint64_t part : {1u, 96u, 4096u, 300'000u}) {
+    const std::vector<std::uint64_t> parts = {7, 1, 20};
+    const std::vector<std::byte> source = numbered(28 * part);
+    std::vector<std::byte> out(source.size());
+    std::vector<std::uint64_t> sums(29, 5), expected;
+    std::vector<SpanCopy> spans;
+    std::uint64_t done = 0;
+    for (const std::uint64_t count : parts) {
+      spans.push_back({out.data() + done * part, source.data() + done * part, count * part,
+                       sums.data() + done, part});
+      done += count;
+    }
+    for (std::uint64_t i = 0; i < done; ++i) {
+      expected.push_back(checksum(source.data() + i * part, part));
+    }
+    expected.push_back(5);
+    copy_spans(spans);
+    EXPECT_EQ(out, source) << part;
+    EXPECT_EQ(sums, expected) << part;
+  }
+}
+
 }  // namespace
 }  // namespace kvroof
