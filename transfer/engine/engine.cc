@@ -59,16 +59,42 @@ bool stages(const EngineConfig& config, Direction direction) {
   return config.copy.may_take(direction, CopyPath::staged);
 }
 
+// Whether checksums are ops of their own.
+bool sums_by_op(const Device& device, const EngineConfig& config) {
+  return config.integrity != Integrity::off && !device.info().sums_copies;
+}
+
+template <class T>
+Status keep(Result<T> from, std::optional<T>& to) {
+  if (!from) return from.status();
+  to = std::move(*from);
+  return {};
+}
+
 Result<ChainPlanner> create_planner(Device& device, Buffer& cache, const EngineConfig& config,
                                     Direction direction) {
-  std::optional<Staging> staging;
-  if (stages(config, direction)) {
-    auto made = Staging::create(device, config.kv, config.blocks_per_chunk, most_open(config),
-                                config.backed);
-    if (!made.ok()) return made.status();
-    staging = std::move(*made);
+  CopyPlaces places;
+  const std::uint64_t count = most_open(config);
+  const KvLayout& kv = config.kv;
+  const std::uint32_t blocks = config.blocks_per_chunk;
+  Status status;
+  if (stages(config, direction) || sums_by_op(device, config)) {
+    status = keep(RowIndex::create(device, kv, blocks, count), places.index);
   }
-  return ChainPlanner(direction, config.kv, cache, device.info().max_regions, std::move(staging));
+  if (status.ok() && stages(config, direction)) {
+    status = keep(Staging::create(device, kv, blocks, count, config.backed), places.staging);
+  }
+  if (status.ok() && config.integrity != Integrity::off) {
+    status = keep(SumPlaces::create(device, kv, blocks, count, config.backed), places.sums);
+  }
+  if (!status.ok()) return status;
+  return ChainPlanner(direction, kv, cache, device.info(), std::move(places));
+}
+
+// Of a chunk that is loaded in part the rest is summed by an op everywhere.
+bool has_ops(const Device& device, const EngineConfig& config, Direction direction) {
+  if (stages(config, direction) || sums_by_op(device, config)) return true;
+  return direction == Direction::load && config.integrity != Integrity::off;
 }
 
 // Loads come first: a request waits for them.
@@ -76,7 +102,7 @@ Result<Lane> create_lane(Device& device, const EngineConfig& config, Direction d
   const bool load = direction == Direction::load;
   return Lane::create(device, {.kind = load ? QueueKind::copy_in : QueueKind::copy_out,
                                .priority = load ? Priority::high : Priority::low,
-                               .ops = stages(config, direction),
+                               .ops = has_ops(device, config, direction),
                                .most_open = most_open(config),
                                .layers = config.kv.layers});
 }
@@ -86,7 +112,8 @@ Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
   auto tier = HostTier::create(device, {.chunk_bytes = chunk_bytes(config),
                                         .bytes = config.host_tier_bytes,
                                         .backed = config.backed,
-                                        .eviction = config.eviction});
+                                        .eviction = config.eviction,
+                                        .sums = config.integrity != Integrity::off});
   if (!tier.ok()) return tier.status();
   auto offloads = create_planner(device, cache, config, Direction::offload);
   if (!offloads.ok()) return offloads.status();
@@ -137,6 +164,8 @@ EngineImpl::EngineImpl(Device& device, const EngineConfig& config, Parts parts)
       regions_per_block_(config.kv.regions_per_block()),
       region_bytes_(config.kv.region_bytes()),
       choice_(config.copy),
+      integrity_(config.integrity),
+      cache_is_summed_(sums_by_op(device, config)),
       tier_(std::move(parts.tier)),
       gate_(config.store, kNotedPerChunk * tier_.facts().chunks),
       planners_{std::move(parts.offload_planner), std::move(parts.load_planner)},
@@ -145,6 +174,7 @@ EngineImpl::EngineImpl(Device& device, const EngineConfig& config, Parts parts)
       offload_lane_(std::move(parts.offload_lane)),
       load_lane_(std::move(parts.load_lane)),
       seen_in_(config.kv.blocks, 0) {
+  load_lane_.check_landings([this](const LandedCopy& landed) { return compare(landed); });
   if (config.check_tokens) {
     tokens_.emplace(tier_.facts().chunks, config.kv.block_tokens * config.blocks_per_chunk);
   }

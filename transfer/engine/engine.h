@@ -12,6 +12,7 @@
 #include "backends/api/device.h"
 #include "kernels/model/kv_layout.h"
 #include "transfer/disk/disk_tier.h"
+#include "transfer/integrity/integrity.h"
 #include "transfer/keys/chunk_key.h"
 #include "transfer/keys/prefix_hash.h"
 #include "transfer/lanes/copy_choice.h"
@@ -39,6 +40,11 @@ struct EngineConfig {
   // A hit has the tokens that it was stored with, not the key alone: lookup, offload and load are
   // given them. Takes host memory for the ids of every chunk in the tier.
   bool check_tokens = false;
+  // Chunks that have a checksum: taken as they are offloaded, of the device's bytes, and compared as
+  // they are loaded, of what the device then has (on devices that sum as they copy, of what was
+  // copied to it). One that disagrees fails, and leaves the tier. Nobody is given fences on a load
+  // that is compared before it has landed.
+  Integrity integrity = Integrity::off;
   // A disk tier below the host tier; its chunk_bytes and `backed` are filled in. Not with
   // check_tokens: files hold no tokens.
   std::optional<DiskTierConfig> disk{};
@@ -60,7 +66,7 @@ struct LoadOptions {
   ChunkTokens tokens{};  // of the keys' whole chunks, where check_tokens
   // Layer after layer of all chunks, rather than chunk after chunk of all layers, so that readers
   // of a layer need not wait for the next: see fences_for_read. `invalid` where one region holds
-  // several layers, or the copy is staged.
+  // several layers, the copy is staged, or chunks have checksums.
   bool by_layer = false;
 };
 
@@ -87,6 +93,9 @@ struct EngineCounters {
   std::uint64_t chunks_collided = 0;     // where check_tokens: not stored, or not a hit
   std::uint64_t chunks_handed_over = 0;  // loaded, and so no longer in the tier (on_evict)
   std::uint64_t bytes_offloaded = 0, bytes_loaded = 0;
+  std::uint64_t chunks_summed = 0;   // offloaded with a checksum
+  std::uint64_t chunks_checked = 0;  // loads whose checksum was compared
+  std::uint64_t chunks_corrupt = 0;  // of those: it was another
   std::uint64_t chunks_fetched = 0;  // from the disk tier; what failed there counts as failed
 };
 

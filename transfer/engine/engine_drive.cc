@@ -83,6 +83,10 @@ EngineImpl::Readiness EngineImpl::gather_fences(const Lane& lane, const ChunkCop
       fences_.push_back({need.queue, need.number});
       continue;
     }
+    if (need.same_lane) {
+      if (!lane.ended(need.number)) return Readiness::waits;
+      continue;
+    }
     // Bytes of a failed load must not be offloaded; that an offload failed is no reason not to
     // overwrite its source.
     const bool offload = transfer.direction == Direction::offload;
@@ -106,13 +110,10 @@ EngineImpl::Readiness EngineImpl::follow_layer(const Lane& lane, const ChunkCopy
 // False where the queue is busy. Any other failure is the copy's own, and comes back with it.
 bool EngineImpl::submit(Lane& lane, const ChunkCopy& copy) {
   const OpenTransfer& transfer = transfers_[copy.transfer];
-  const auto blocks = transfer.blocks_of(copy.chunk);
-  const std::uint64_t skipped = transfer.skipped(copy.chunk) * block_bytes_;
-  Span chunk = tier_.span(copy.slot);
-  chunk.offset += skipped;
-  chunk.bytes -= skipped;
-  ChainPlanner& planner = planners_[static_cast<std::size_t>(transfer.direction)];
-  return lane.submit(fences_, planner.plan(lane, copy, blocks, chunk)).code != Code::busy;
+  const CopyEnds ends{transfer.blocks_of(copy.chunk), tier_.span(copy.slot),
+                      transfer.skipped(copy.chunk)};
+  ChainPlanner& planner = planner_of(transfer.direction);
+  return lane.submit(fences_, planner.plan(lane, copy, ends)).code != Code::busy;
 }
 
 Status EngineImpl::reap(Lane& lane) {
@@ -136,7 +137,7 @@ void EngineImpl::take_in(const LandedCopy& landed) {
     case OpenTransfer::ChunkEnd::not_yet:
       break;
     case OpenTransfer::ChunkEnd::well:
-      end_chunk_well(landed.copy);
+      end_chunk_well(landed);
       break;
     case OpenTransfer::ChunkEnd::failed:
       ++transfer.result.failed_chunks;
@@ -164,13 +165,15 @@ void EngineImpl::take_in_bytes(const LandedCopy& landed, std::uint64_t bytes) {
   (offload ? counters_.bytes_offloaded : counters_.bytes_loaded) += bytes;
 }
 
-void EngineImpl::end_chunk_well(const ChunkCopy& copy) {
+void EngineImpl::end_chunk_well(const LandedCopy& landed) {
+  const ChunkCopy& copy = landed.copy;
   if (transfers_[copy.transfer].direction == Direction::load) {
     ++counters_.chunks_loaded;
     if (gate_.is_exclusive()) hand_over(copy);
     return;
   }
   ++counters_.chunks_offloaded;
+  if (copy.summed) keep_sum(landed);
   tier_.commit(copy.slot);
   if (disk_) disk_->write(copy.slot);
 }
@@ -186,6 +189,24 @@ void EngineImpl::take_in_failure(const LandedCopy& landed) {
     slot = kNoSlot;
   }
   if (transfer.result.status.ok()) transfer.result.status = landed.status;
+}
+
+void EngineImpl::keep_sum(const LandedCopy& landed) {
+  const std::uint64_t place = offload_lane_.place_of(landed.number);
+  tier_.set_sum(landed.copy.slot, planner_of(Direction::offload).sum(place));
+  ++counters_.chunks_summed;
+}
+
+// Of a load that landed. Whether the copy or the chunk is bad nobody can tell: it goes.
+Status EngineImpl::compare(const LandedCopy& landed) {
+  const SlotId slot = landed.copy.slot;
+  const std::uint64_t place = load_lane_.place_of(landed.number);
+  ++counters_.chunks_checked;
+  if (planner_of(Direction::load).sum(place) == tier_.sum(slot)) return {};
+  ++counters_.chunks_corrupt;
+  if (tier_.visible(slot)) tier_.drop(slot);
+  return {Code::failed,
+          "A chunk did not have the checksum that it was stored with: recompute it."};
 }
 
 // What was skipped of a chunk the cache has already, but a chunk whose end was left out stays.

@@ -72,6 +72,7 @@ class EngineImpl final : public Engine {
   void offload_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key,
                      const OffloadOptions& options);
   void load_chunk(std::uint32_t index, std::uint32_t chunk, const ChunkKey& key);
+  void add_open_loads(OpenTransfer& transfer, std::span<const BlockId> blocks);
   Status check_by_layer(CopyPath path) const;
   void push_layers(std::uint32_t index);
   void spoil_waiting_offloads(BlockId block);
@@ -90,7 +91,9 @@ class EngineImpl final : public Engine {
   std::uint64_t bytes_of(const ChunkCopy& copy);
   void take_in_bytes(const LandedCopy& landed, std::uint64_t bytes);
   void take_in_failure(const LandedCopy& landed);
-  void end_chunk_well(const ChunkCopy& copy);
+  void end_chunk_well(const LandedCopy& landed);
+  void keep_sum(const LandedCopy& landed);
+  Status compare(const LandedCopy& landed);
   void hand_over(const ChunkCopy& copy);
   Status poll_disk();
   void end_if_done(std::uint32_t index);
@@ -103,6 +106,9 @@ class EngineImpl final : public Engine {
   void give_up_stalled(Nanos now);
   void give_up(Lane& lane);
   Status wait_for_progress(Nanos deadline);
+  ChainPlanner& planner_of(Direction direction) {
+    return planners_[static_cast<std::size_t>(direction)];
+  }
   Lane& lane_of(Direction direction) {
     return direction == Direction::offload ? offload_lane_ : load_lane_;
   }
@@ -115,9 +121,11 @@ class EngineImpl final : public Engine {
   std::uint32_t regions_per_block_;
   std::uint64_t region_bytes_;
   CopyChoice choice_;
+  Integrity integrity_;
+  bool cache_is_summed_;  // by ops, which must not meet the next load into the same blocks
   HostTier tier_;  // before the lanes: it outlives their draining
   StoreGate gate_;
-  ChainPlanner planners_[2];          // by direction; so do the places that staged copies pass
+  ChainPlanner planners_[2];          // by direction; so do the places that copies have
   std::optional<TokenStore> tokens_;  // where they are checked
   BlockLedger ledger_;
   TransferTable transfers_;

@@ -104,6 +104,7 @@ void EngineImpl::offload_chunk(std::uint32_t index, std::uint32_t chunk, const C
   bytes_open_[static_cast<std::size_t>(transfer.direction)] +=
       transfer.blocks_of(chunk).size() * block_bytes_;
   ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot, .path = transfer.result.path};
+  copy.summed = has_sum(integrity_, key);
   copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
   ledger_.begin_offload(transfer.blocks_of(chunk), offload_lane_.next_number(), transfer.needs);
   copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
@@ -141,10 +142,22 @@ void EngineImpl::load_chunk(std::uint32_t index, std::uint32_t chunk, const Chun
   if (!transfer.layers.empty()) return;
   ++transfer.copies_open;
   ChunkCopy copy{.transfer = index, .chunk = chunk, .slot = slot, .path = transfer.result.path};
+  copy.summed = tier_.sum(slot) != 0;
   copy.first_need = static_cast<std::uint32_t>(transfer.needs.size());
+  if (cache_is_summed_) add_open_loads(transfer, transfer.blocks_of(chunk));
   ledger_.begin_load(transfer.blocks_of(chunk), load_lane_.next_number(), 0, transfer.needs);
   copy.end_need = static_cast<std::uint32_t>(transfer.needs.size());
   load_lane_.push(copy);
+}
+
+// A load into blocks whose bytes are still being summed would be in the sum.
+void EngineImpl::add_open_loads(OpenTransfer& transfer, std::span<const BlockId> blocks) {
+  for (const BlockId block : blocks) {
+    const CopyNumber load = ledger_.last_load(block);
+    const Need need{.queue = nullptr, .number = load, .same_lane = true};
+    const bool known = !transfer.needs.empty() && transfer.needs.back() == need;
+    if (!load_lane_.ended(load) && !known) transfer.needs.push_back(need);
+  }
 }
 
 Status EngineImpl::check_by_layer(CopyPath path) const {
@@ -153,6 +166,9 @@ Status EngineImpl::check_by_layer(CopyPath path) const {
   }
   if (path == CopyPath::staged) {
     return {Code::invalid, "A staged copy moves whole chunks: load by layer with another method."};
+  }
+  if (integrity_ != Integrity::off) {
+    return {Code::invalid, "A checksum is of a whole chunk: load by layer without checksums."};
   }
   return {};
 }

@@ -13,10 +13,11 @@
 namespace kvroof {
 
 // What a copy must come after: a point, or, with no queue, a copy of the other lane by its number,
-// which has no ticket while it waits.
+// which has no ticket while it waits. One of its own lane must have ended.
 struct Need {
   Queue* queue = nullptr;
   std::uint64_t number = 0;  // a ticket; a CopyNumber
+  bool same_lane = false;
   bool operator==(const Need&) const = default;
 };
 

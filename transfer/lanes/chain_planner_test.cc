@@ -29,15 +29,23 @@ KvLayout tiny(Layout layout) {
 // On the null device pinned memory is memory of this process.
 struct ChainPlannerTest : testing::Test {
   ChainPlanner planner(Direction direction, Layout layout, std::uint64_t max_regions = 0) {
-    auto staging =
-        Staging::create(*device, tiny(layout), kBlocksPerChunk, kPlaces, /*backed=*/true);
-    return {direction, tiny(layout), *cache, max_regions, std::move(*staging)};
+    DeviceInfo info;
+    info.max_regions = max_regions;
+    info.sums_copies = sums_copies;
+    CopyPlaces places;
+    places.index = std::move(*RowIndex::create(*device, tiny(layout), kBlocksPerChunk, kPlaces));
+    places.staging =
+        std::move(*Staging::create(*device, tiny(layout), kBlocksPerChunk, kPlaces, true));
+    places.sums =
+        std::move(*SumPlaces::create(*device, tiny(layout), kBlocksPerChunk, kPlaces, true));
+    return {direction, tiny(layout), *cache, info, std::move(places)};
   }
 
-  std::span<const CopyStep> plan(ChainPlanner& planner, CopyPath path,
-                                 std::vector<BlockId> blocks) {
-    lane.push({.path = path});
-    return planner.plan(lane, *lane.next(), blocks, {tier.get(), 1000, 512});
+  // The chunk lies at 1000, and of its blocks `skipped` come before these.
+  std::span<const CopyStep> plan(ChainPlanner& planner, CopyPath path, std::vector<BlockId> blocks,
+                                 std::uint32_t skipped = 0, bool summed = false) {
+    lane.push({.path = path, .summed = summed});
+    return planner.plan(lane, *lane.next(), {blocks, {tier.get(), 1000, 384}, skipped});
   }
 
   static std::vector<std::int32_t> rows(const Span& index) {
@@ -51,6 +59,7 @@ struct ChainPlannerTest : testing::Test {
       std::move(*device->allocate({.kind = MemoryKind::device, .bytes = 4096}));
   std::unique_ptr<Buffer> tier =
       std::move(*device->allocate({.kind = MemoryKind::pinned, .bytes = 4096}));
+  bool sums_copies = false;
   Lane lane = std::move(*Lane::create(*device, {.ops = true, .most_open = kPlaces}));
 };
 
@@ -132,7 +141,8 @@ TEST_F(ChainPlannerTest, TheRowsOfACopyThatIsBegunAreNotWrittenAgain) {
   ASSERT_EQ(lane.submit({}, steps).code, Code::busy);
   const auto all = index.buffer->host();
   std::memset(all.data(), 0x7f, all.size());
-  in.plan(lane, *lane.next(), std::vector<BlockId>{6}, {tier.get(), 1000, 512});
+  const std::vector<BlockId> other{6};
+  in.plan(lane, *lane.next(), {other, {tier.get(), 1000, 384}});
   EXPECT_EQ(std::count(all.begin(), all.end(), std::byte{0x7f}),
             static_cast<std::ptrdiff_t>(all.size()));
   lane = std::move(*Lane::create(*device, {}));  // `busy` ends before the fixture
@@ -141,7 +151,70 @@ TEST_F(ChainPlannerTest, TheRowsOfACopyThatIsBegunAreNotWrittenAgain) {
 TEST_F(ChainPlannerTest, MoreRowsThanAnIndexCanNameAreRefused) {
   KvLayout kv = tiny(Layout::layer_first);
   kv.blocks = 1u << 30;  // times four regions
-  EXPECT_EQ(Staging::create(*device, kv, 1, 1, true).status().code, Code::invalid);
+  EXPECT_EQ(RowIndex::create(*device, kv, 1, 1).status().code, Code::invalid);
+}
+
+// Four rows a block, each one part.
+TEST_F(ChainPlannerTest, APlainCopyIsSummedByAnOpOverTheCacheBehindIt) {
+  for (const Direction direction : {Direction::offload, Direction::load}) {
+    auto planner_of = planner(direction, Layout::layer_first);
+    const auto steps = plan(planner_of, CopyPath::dma, {5, 1, 3}, 0, true);
+    ASSERT_EQ(steps.size(), 2u);
+    EXPECT_EQ(regions(steps[0]).sums.out.buffer, nullptr);
+    const auto& sum = op<Checksum>(steps[1]);
+    EXPECT_EQ(steps[1].station, Station::ops);
+    EXPECT_TRUE(steps[1].touches_cache);
+    EXPECT_EQ(sum.source.buffer, cache.get());
+    EXPECT_EQ(sum.rows, 12u);
+    EXPECT_EQ(sum.row_bytes, 32u);
+    EXPECT_EQ(sum.parts, 1u);
+    EXPECT_EQ(rows(sum.index)[4], 1);  // layer 0's K of block 1
+    lane = std::move(*Lane::create(*device, {.ops = true, .most_open = kPlaces}));
+  }
+}
+
+TEST_F(ChainPlannerTest, AStagedCopyIsSummedWhileItIsStaged) {
+  auto in = planner(Direction::load, Layout::layer_first);
+  const auto load = plan(in, CopyPath::staged, {5, 1, 3}, 0, true);
+  ASSERT_EQ(load.size(), 3u);
+  const auto& sum = op<Checksum>(load[1]);
+  EXPECT_FALSE(load[1].touches_cache);
+  EXPECT_EQ(sum.source.buffer, op<Scatter>(load[2]).source.buffer);
+  EXPECT_EQ(sum.index.buffer, nullptr);
+  lane = std::move(*Lane::create(*device, {.ops = true, .most_open = kPlaces}));
+  auto out = planner(Direction::offload, Layout::layer_first);
+  const auto offload = plan(out, CopyPath::staged, {5, 1, 3}, 0, true);
+  ASSERT_EQ(offload.size(), 3u);
+  EXPECT_EQ(op<Checksum>(offload[1]).source.offset, op<Gather>(offload[0]).out.offset);
+}
+
+// Six regions of 32 bytes behind a block that is skipped, five a submission, and the second goes on
+// where the first ended.
+TEST_F(ChainPlannerTest, WhereCopiesSumTheyDoSoOnTheWay) {
+  sums_copies = true;
+  auto in = planner(Direction::load, Layout::layer_first, 5);
+  const auto steps = plan(in, CopyPath::dma, {5, 1}, 1, true);
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(regions(steps[0]).sums.part_bytes, 32u);
+  EXPECT_EQ(regions(steps[0]).sums.out.offset, 4 * 8u);
+  EXPECT_EQ(regions(steps[1]).sums.out.offset, (4 + 5) * 8u);
+  EXPECT_EQ(regions(steps[0]).list[0].source.offset, 1000u + 128);
+  const auto& rest = op<Checksum>(steps[2]);  // the skipped block, where it lies
+  EXPECT_FALSE(steps[2].touches_cache);
+  EXPECT_EQ(rest.source.offset, 1000u);
+  EXPECT_EQ(rest.source.bytes, 128u);
+  EXPECT_EQ(rest.out.offset, 0u);
+  EXPECT_EQ(rest.rows, 4u);
+}
+
+TEST_F(ChainPlannerTest, WhatALoadLeavesOutOnBothSidesIsSummedToo) {
+  sums_copies = true;
+  auto in = planner(Direction::load, Layout::block_first);
+  const auto steps = plan(in, CopyPath::dma, {5}, 1, true);
+  ASSERT_EQ(steps.size(), 3u);
+  EXPECT_EQ(op<Checksum>(steps[1]).source.offset, 1000u);
+  EXPECT_EQ(op<Checksum>(steps[2]).source.offset, 1000u + 2 * 128);
+  EXPECT_EQ(op<Checksum>(steps[2]).out.offset, 2 * 8u);
 }
 
 }  // namespace

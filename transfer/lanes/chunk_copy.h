@@ -36,6 +36,7 @@ struct ChunkCopy {
   SlotId slot = kNoSlot;
   std::uint32_t first_need = 0, end_need = 0;  // what it must come after, in the transfer's needs
   CopyPath path = CopyPath::dma;
+  bool summed = false;   // its bytes are: to be kept with an offload, to be compared with a load
   bool dropped = false;  // it ended while it waited, and only its number is left
 };
 

@@ -73,6 +73,7 @@ Status Lane::submit(std::span<const Point> fences, std::span<const CopyStep> ste
     step_before_ = tracks_[index(step.station)].point(*ticket);
     head.last[index(step.station)] = *ticket;
     if (step.touches_cache) {
+      head.cache_station = index(step.station);
       head.cache = *ticket;
       head.fenced = true;
     }
@@ -111,7 +112,8 @@ void Lane::begin_head() {
                             .submitted = now,
                             .interval = {now, Nanos::min()}}};
   for (std::size_t i = 0; i < tracks_.size(); ++i) head.last[i] = tracks_[i].submitted();
-  head.cache = head.last[index(cache_station(head.outcome.copy.path))];
+  head.cache_station = index(cache_station(head.outcome.copy.path));
+  head.cache = head.last[head.cache_station];
   open_.push(std::move(head));
   head_begun_ = true;
 }
@@ -198,6 +200,7 @@ void Lane::hand_back(std::vector<LandedCopy>& landed) {
 
 void Lane::hand_back(LandedCopy outcome, std::vector<LandedCopy>& landed) {
   if (outcome.interval.end == Nanos::min()) outcome.interval.end = device_->now();
+  if (outcome.status.ok() && is_checked(outcome)) outcome.status = check_(outcome);
   handed_back_ = outcome.number;
   if (!outcome.status.ok()) failed_.push_back(outcome.number);
   if (!outcome.copy.dropped) landed.push_back(std::move(outcome));
@@ -207,7 +210,9 @@ Lane::State Lane::state(CopyNumber number) const {
   if (dropped(number)) return State::failed;
   if (number >= head_number()) return State::waiting;
   if (number > handed_back_) {
-    return open(number).outcome.status.ok() ? State::open : State::failed;
+    const LandedCopy& outcome = open(number).outcome;
+    if (!outcome.status.ok()) return State::failed;
+    return is_checked(outcome) ? State::waiting : State::open;
   }
   const bool failed = std::binary_search(failed_.begin(), failed_.end(), number);
   return failed ? State::failed : State::landed;
@@ -217,7 +222,7 @@ std::optional<Point> Lane::point(CopyNumber number) const {
   if (number <= handed_back_ || number > handed_back_ + open_.size()) return std::nullopt;
   if (state(number) == State::waiting) return std::nullopt;
   const OpenCopy& copy = open(number);
-  const Track& track = tracks_[index(cache_station(copy.outcome.copy.path))];
+  const Track& track = tracks_[copy.cache_station];
   if (track.has_completed(copy.cache)) return std::nullopt;
   return track.point(copy.cache);
 }

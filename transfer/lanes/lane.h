@@ -5,6 +5,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,9 +30,15 @@ struct LaneConfig {
   std::uint32_t layers = 1;     // of a chunk: as many times more of its layers' copies
 };
 
+// Of a copy that landed well and is summed: ok, or why it must not be used after all.
+using LandingCheck = std::function<Status(const LandedCopy&)>;
+
 class Lane {
  public:
   static Result<Lane> create(Device& device, const LaneConfig& config);
+
+  // From now on a summed copy has not landed, for those who ask for its state, before it passed.
+  void check_landings(LandingCheck check) { check_ = std::move(check); }
 
   void push(const ChunkCopy& copy);
   CopyNumber next_number() const { return pushed_ + 1; }  // of the copy that is pushed next
@@ -45,7 +52,8 @@ class Lane {
   // Of next(): whether some of it may have been submitted already, and its place among as many as
   // may be open, which no other open copy has.
   bool next_is_begun() const { return head_begun_; }
-  std::uint64_t next_place() const { return (head_number() - 1) % most_open_; }
+  std::uint64_t next_place() const { return place_of(head_number()); }
+  std::uint64_t place_of(CopyNumber number) const { return (number - 1) % most_open_; }
 
   // Submits next(), behind `fences` where it touches the cache. `busy`: call again after a
   // completion, with the same steps. Any other failure ends the copy: it is handed back by reap()
@@ -78,6 +86,7 @@ class Lane {
   // Appends what landed. A failure here means that a queue can no longer say what did.
   Status reap(std::vector<LandedCopy>& landed);
 
+  // waiting: to be submitted, or, where landings are checked, to land: nothing may follow it yet.
   enum class State { waiting, open, landed, failed };
   State state(CopyNumber number) const;
 
@@ -107,7 +116,8 @@ class Lane {
     LandedCopy outcome;
     std::size_t steps = 0;                 // submitted
     std::array<Ticket, kStations> last{};  // everything up to here must have completed
-    Ticket cache = 0;                      // as in `last`, of what touches the cache
+    std::size_t cache_station = 0;         // of the last that touches the cache, and as in `last`
+    Ticket cache = 0;
     bool fenced = false;                   // a step that touches the cache was submitted
   };
 
@@ -127,6 +137,7 @@ class Lane {
   void close_head(Status status);
   void take_in(std::size_t station, const Completion& completion);
   void hand_back(std::vector<LandedCopy>& landed);  // all that have ended
+  bool is_checked(const LandedCopy& copy) const { return check_ && copy.copy.summed; }
   void hand_back(LandedCopy outcome, std::vector<LandedCopy>& landed);
 
   std::vector<Track> tracks_;  // by Station
@@ -139,6 +150,7 @@ class Lane {
   std::array<CopyNumber, kStations> completing_{};  // whose completion came last, by station
   Nanos progress_{};  // when something completed, or was submitted to idle queues
   bool given_up_ = false;
+  LandingCheck check_;
   Point step_before_;                    // of the head's last step
   std::vector<CopyNumber> failed_;       // ascending; those handed back with a failure
   std::vector<Completion> completions_;  // scratch, kept for their memory

@@ -75,8 +75,10 @@ Status HostTier::add_slab(Device& device, std::uint64_t bytes, bool backed) {
 void HostTier::cut_slots(std::uint32_t chunks, const HostTierConfig& config) {
   facts_.chunks = chunks;
   slots_ = SlotTable(chunks);
+  if (config.sums) sums_.resize(chunks);
   policy_ = make_policy(config.eviction, chunks);
-  facts_.bookkeeping_bytes = slots_.bytes() + policy_->bytes();
+  facts_.bookkeeping_bytes =
+      slots_.bytes() + sums_.size() * sizeof(sums_[0]) + policy_->bytes();
   most_protected_ = static_cast<std::uint32_t>(config.protected_share * chunks);
   for (SlotId slot = chunks; slot-- > 0;) make_free(slot);
 }
@@ -101,6 +103,7 @@ SlotId HostTier::reserve(const ChunkKey& key) {
   slots_.insert(key, slot);
   slots_[slot].references = 1;
   slots_[slot].state = SlotState::reserved;
+  set_sum(slot, 0);
   return slot;
 }
 

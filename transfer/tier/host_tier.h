@@ -19,6 +19,7 @@ struct HostTierConfig {
   std::uint64_t bytes = 0;  // rounded down to whole chunks
   bool backed = true;       // false: no contents (simulator with data off)
   Eviction eviction = Eviction::lru;
+  bool sums = false;  // keeps a checksum a chunk, for who asks
   double protected_share = 0.5;  // of the chunks, which may be protected at once
 };
 
@@ -88,6 +89,12 @@ class HostTier {
 
   Span span(SlotId slot) const;  // of its chunk_bytes
 
+  // The checksum of a reserved or visible slot's bytes; 0: none was ever set, or none are kept.
+  std::uint64_t sum(SlotId slot) const { return sums_.empty() ? 0 : sums_[slot]; }
+  void set_sum(SlotId slot, std::uint64_t sum) {
+    if (!sums_.empty()) sums_[slot] = sum;
+  }
+
  private:
   HostTier(const HostTierConfig& config, std::uint32_t slots_per_slab);
   Status add_slab(Device& device, std::uint64_t bytes, bool backed);
@@ -100,6 +107,7 @@ class HostTier {
   std::uint32_t slots_per_slab_;
   std::vector<std::unique_ptr<Buffer>> slabs_;
   SlotTable slots_{0};
+  HugeVector<std::uint64_t> sums_;  // by slot; empty: none are kept
   std::unique_ptr<EvictionPolicy> policy_;
   SlotId free_ = kNoSlot;
   std::uint32_t protected_ = 0, most_protected_ = 0;
