@@ -226,8 +226,7 @@ Result<std::vector<Point>> EngineImpl::fences_for_write(std::span<const BlockId>
   for (const BlockId block : blocks) {
     const CopyNumber offload = offload_lane_.last_kept(ledger_.last_offload(block));
     const CopyNumber load = load_lane_.last_kept(ledger_.last_load(block));
-    if (offload_lane_.state(offload) == Lane::State::waiting) return still_waiting();
-    if (load_lane_.state(load) == Lane::State::waiting) return still_waiting();
+    if (offload_lane_.waits(offload) || load_lane_.waits(load)) return still_waiting();
     add_point(points, offload_lane_.point(offload));
     add_point(points, load_lane_.point(load));
   }

@@ -220,7 +220,7 @@ Lane::State Lane::state(CopyNumber number) const {
 
 std::optional<Point> Lane::point(CopyNumber number) const {
   if (number <= handed_back_ || number > handed_back_ + open_.size()) return std::nullopt;
-  if (state(number) == State::waiting) return std::nullopt;
+  if (number >= head_number()) return std::nullopt;
   const OpenCopy& copy = open(number);
   const Track& track = tracks_[copy.cache_station];
   if (track.has_completed(copy.cache)) return std::nullopt;

@@ -90,6 +90,9 @@ class Lane {
   enum class State { waiting, open, landed, failed };
   State state(CopyNumber number) const;
 
+  // Not submitted (whole) yet, nor dropped.
+  bool waits(CopyNumber number) const { return number >= head_number() && !dropped(number); }
+
   bool ended(CopyNumber number) const { return number <= handed_back_ || dropped(number); }
 
   // A dropped copy ends before those in front of it: the nearest of these that is not dropped, for

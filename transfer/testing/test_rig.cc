@@ -55,6 +55,7 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                 .copy_timeout = config.copy_timeout,
                                 .copy = config.copy,
                                 .check_tokens = config.check_tokens,
+                                .integrity = config.integrity,
                                 .disk = config.disk}));
 }
 

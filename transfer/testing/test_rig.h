@@ -16,6 +16,9 @@ using Blocks = std::vector<BlockId>;
 // How rigs copy that don't say: test_staged_rig.cc, linked into a program, makes them stage.
 inline CopyPath rig_path = CopyPath::dma;
 
+// And whether chunks have checksums: test_summed_rig.cc makes all of them have some.
+inline Integrity rig_integrity = Integrity::off;
+
 struct RigConfig {
   Layout layout = Layout::block_first;
   std::uint32_t tier_chunks = 8;
@@ -26,6 +29,7 @@ struct RigConfig {
   StorePolicy store = StorePolicy::immediate;
   CopyChoice copy = rig_path;
   bool check_tokens = false;
+  Integrity integrity = rig_integrity;
 };
 
 class Rig {
