@@ -18,6 +18,13 @@ Faults silent(QueueKind kind, Fault fault) {
   return {.fault_of = [=](QueueKind queue, Ticket) { return queue == kind ? fault : Fault::none; }};
 }
 
+// Of a device on which ops end after the copies behind them, where nothing keeps those back.
+Faults slow_sums() {
+  return {.fault_of = [](QueueKind queue, Ticket) {
+    return queue == QueueKind::compute ? Fault::overtaken : Fault::none;
+  }};
+}
+
 class EngineIntegrityTest : public testing::TestWithParam<std::tuple<CopyPath, Layout>> {
  protected:
   RigConfig config() const { return summed(std::get<0>(GetParam()), std::get<1>(GetParam())); }
@@ -89,7 +96,7 @@ TEST_P(EngineIntegrityTest, BlocksOfASpoiltLoadAreNotOffloaded) {
 
 // The sum of the first would have some of the second.
 TEST_P(EngineIntegrityTest, LoadsIntoTheSameBlocksAreComparedOneByOne) {
-  Rig rig(config());
+  Rig rig(config(), slow_sums());
   for (std::uint64_t n = 0; n < 4; ++n) rig.store(n, range(0, 2), static_cast<std::uint8_t>(n));
   std::vector<Result<TransferId>> loads;
   for (std::uint64_t n = 0; n < 4; ++n) {
@@ -98,6 +105,25 @@ TEST_P(EngineIntegrityTest, LoadsIntoTheSameBlocksAreComparedOneByOne) {
   for (const auto& load : loads) EXPECT_TRUE(finish(rig, load).status.ok());
   EXPECT_EQ(rig.engine->counters().chunks_corrupt, 0u);
   EXPECT_TRUE(rig.all_are(range(10, 2), 3));
+}
+
+TEST_P(EngineIntegrityTest, AWriterWaitsUntilWhatItOverwritesIsSummed) {
+  Rig rig(config(), slow_sums());
+  const auto write_over = [&](const Blocks& blocks) {
+    const auto fences = rig.engine->fences_for_write(blocks);
+    ASSERT_TRUE(fences.ok());
+    EXPECT_EQ(fences->size(), 1u);
+    rig.engine->note_write(blocks, rig.fill(blocks, 0xbb, *fences));
+  };
+  rig.engine->note_write(range(0, 2), rig.fill(range(0, 2), 5));
+  const auto offload = rig.engine->offload(keys(1, 1), range(0, 2));
+  write_over(range(0, 2));
+  EXPECT_TRUE(finish(rig, offload).status.ok());
+  const auto load = rig.engine->load(keys(1, 1), range(10, 2));
+  write_over(range(10, 2));
+  EXPECT_TRUE(finish(rig, load).status.ok());
+  EXPECT_EQ(rig.engine->counters().chunks_corrupt, 0u);
+  EXPECT_TRUE(rig.all_are(range(10, 2), 0xbb));
 }
 
 INSTANTIATE_TEST_SUITE_P(Paths, EngineIntegrityTest,
