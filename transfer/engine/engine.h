@@ -40,8 +40,8 @@ struct EngineConfig {
   // A hit has the tokens that it was stored with, not the key alone: lookup, offload and load are
   // given them. Takes host memory for the ids of every chunk in the tier.
   bool check_tokens = false;
-  // Chunks that have a checksum: taken as they are offloaded, of the device's bytes, and compared as
-  // they are loaded, of what the device then has (on devices that sum as they copy, of what was
+  // Chunks that have a checksum: taken as they are offloaded, of the device's bytes, and compared
+  // as they are loaded, of what the device then has (on devices that sum as they copy, of what was
   // copied to it). One that disagrees fails, and leaves the tier. Nobody is given fences on a load
   // that is compared before it has landed.
   Integrity integrity = Integrity::off;

@@ -205,8 +205,7 @@ Status EngineImpl::compare(const LandedCopy& landed) {
   if (planner_of(Direction::load).sum(place) == tier_.sum(slot)) return {};
   ++counters_.chunks_corrupt;
   if (tier_.visible(slot)) tier_.drop(slot);
-  return {Code::failed,
-          "A chunk did not have the checksum that it was stored with: recompute it."};
+  return {Code::failed, "A chunk did not have the checksum that it was stored with: recompute it."};
 }
 
 // What was skipped of a chunk the cache has already, but a chunk whose end was left out stays.

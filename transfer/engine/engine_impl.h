@@ -123,7 +123,7 @@ class EngineImpl final : public Engine {
   CopyChoice choice_;
   Integrity integrity_;
   bool cache_is_summed_;  // by ops, which must not meet the next load into the same blocks
-  HostTier tier_;  // before the lanes: it outlives their draining
+  HostTier tier_;         // before the lanes: it outlives their draining
   StoreGate gate_;
   ChainPlanner planners_[2];          // by direction; so do the places that copies have
   std::optional<TokenStore> tokens_;  // where they are checked

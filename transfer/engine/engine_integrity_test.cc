@@ -45,8 +45,7 @@ TEST_P(EngineIntegrityTest, GoodChunksAreCheckedAndServed) {
 
 TEST_P(EngineIntegrityTest, WhatACopySpoilsInSilenceIsNeverServed) {
   for (const QueueKind kind : {QueueKind::copy_in, QueueKind::copy_out}) {
-    for (const Fault fault :
-         {Fault::silent_nothing, Fault::silent_short, Fault::silent_garbled}) {
+    for (const Fault fault : {Fault::silent_nothing, Fault::silent_short, Fault::silent_garbled}) {
       Rig rig(config(), silent(kind, fault));
       rig.wait(rig.fill(range(10, 2), 0xaa));
       rig.store(1, range(0, 2), 5);
@@ -133,11 +132,10 @@ TEST_P(EngineIntegrityTest, AWriterWaitsUntilWhatItOverwritesIsSummed) {
   EXPECT_TRUE(rig.all_are(range(10, 2), 0xbb));
 }
 
-INSTANTIATE_TEST_SUITE_P(Paths, EngineIntegrityTest,
-                         testing::Combine(testing::Values(CopyPath::dma, CopyPath::kernel,
-                                                          CopyPath::staged),
-                                          testing::Values(Layout::block_first,
-                                                          Layout::layer_first)));
+INSTANTIATE_TEST_SUITE_P(
+    Paths, EngineIntegrityTest,
+    testing::Combine(testing::Values(CopyPath::dma, CopyPath::kernel, CopyPath::staged),
+                     testing::Values(Layout::block_first, Layout::layer_first)));
 
 TEST(EngineIntegrity, OfSampledChunksOneInSixteenIsChecked) {
   RigConfig config{.tier_chunks = 64, .integrity = Integrity::sampled};

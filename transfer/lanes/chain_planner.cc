@@ -106,8 +106,8 @@ void ChainPlanner::sum_by_op(const Chain& chain) {
 void ChainPlanner::sum_rest(const Chain& chain) {
   const auto& [blocks, chunk, skipped] = chain.ends;
   const std::uint64_t all = chunk.bytes / block_bytes_, end = skipped + blocks.size();
-  for (const auto& [first, count] : {std::pair{std::uint64_t{0}, std::uint64_t{skipped}},
-                                     std::pair{end, all - end}}) {
+  for (const auto& [first, count] :
+       {std::pair{std::uint64_t{0}, std::uint64_t{skipped}}, std::pair{end, all - end}}) {
     if (count == 0) continue;
     const Span rows{chunk.buffer, chunk.offset + first * block_bytes_, count * block_bytes_};
     add_op(places_.sums->of_rows(rows, chain.place, first, count), false);

@@ -18,9 +18,9 @@ namespace kvroof {
 
 // What copies need besides the cache and the tier, a place for each that may be open.
 struct CopyPlaces {
-  std::optional<RowIndex> index;    // where ops are told rows
-  std::optional<Staging> staging;   // for path `staged`
-  std::optional<SumPlaces> sums;    // where copies are summed
+  std::optional<RowIndex> index;   // where ops are told rows
+  std::optional<Staging> staging;  // for path `staged`
+  std::optional<SumPlaces> sums;   // where copies are summed
 };
 
 // The two ends of a copy: device blocks, and the chunk (all of it, in the host tier) of which they

@@ -12,8 +12,8 @@ Result<SumPlaces> SumPlaces::create(Device& device, const KvLayout& kv,
                                     std::uint32_t blocks_per_chunk, std::uint64_t places,
                                     bool backed) {
   const std::uint64_t parts = places * blocks_per_chunk * SumParts::of(kv).parts_of_block();
-  auto sums = device.allocate(
-      {.kind = MemoryKind::pinned, .bytes = parts * sizeof(Sum), .backed = backed});
+  auto sums =
+      device.allocate({.kind = MemoryKind::pinned, .bytes = parts * sizeof(Sum), .backed = backed});
   if (!sums.ok()) return sums.status();
   return SumPlaces(kv, blocks_per_chunk, std::move(*sums));
 }

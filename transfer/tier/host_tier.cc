@@ -77,8 +77,7 @@ void HostTier::cut_slots(std::uint32_t chunks, const HostTierConfig& config) {
   slots_ = SlotTable(chunks);
   if (config.sums) sums_.resize(chunks);
   policy_ = make_policy(config.eviction, chunks);
-  facts_.bookkeeping_bytes =
-      slots_.bytes() + sums_.size() * sizeof(sums_[0]) + policy_->bytes();
+  facts_.bookkeeping_bytes = slots_.bytes() + sums_.size() * sizeof(sums_[0]) + policy_->bytes();
   most_protected_ = static_cast<std::uint32_t>(config.protected_share * chunks);
   for (SlotId slot = chunks; slot-- > 0;) make_free(slot);
 }

@@ -19,7 +19,7 @@ struct HostTierConfig {
   std::uint64_t bytes = 0;  // rounded down to whole chunks
   bool backed = true;       // false: no contents (simulator with data off)
   Eviction eviction = Eviction::lru;
-  bool sums = false;  // keeps a checksum a chunk, for who asks
+  bool sums = false;             // keeps a checksum a chunk, for who asks
   double protected_share = 0.5;  // of the chunks, which may be protected at once
 };
 
