@@ -24,6 +24,7 @@ DEFAULTS = {
     "store": "immediate",
     "max_offload_tokens": 0,
     "max_load_tokens": 0,
+    "checksum": "off",
     "check_tokens": "off",
     "key_hash": "xxh3",
     "serving_cost": "none",

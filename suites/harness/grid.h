@@ -16,6 +16,7 @@
 #include "suites/harness/json.h"
 #include "suites/harness/serving_cost.h"
 #include "transfer/eviction/policy.h"
+#include "transfer/integrity/integrity.h"
 #include "transfer/keys/key_hash.h"
 #include "transfer/lanes/chunk_copy.h"
 #include "transfer/tier/store_policy.h"
@@ -68,6 +69,7 @@ struct GridPoint {
   Eviction eviction = Eviction::lru;
   std::uint64_t max_offload_tokens = 0, max_load_tokens = 0;  // of one request; 0: no limit
   StorePolicy store = StorePolicy::immediate;
+  Integrity checksum = Integrity::off;
   bool check_tokens = false;
   KeyHash key_hash{};  // with the tenant's secret, where one was given
   ServingCost serving_cost{};
@@ -93,6 +95,7 @@ struct Grid {
   std::vector<Eviction> eviction = {Eviction::lru};
   std::vector<std::uint64_t> max_offload_tokens = {0}, max_load_tokens = {0};
   std::vector<StorePolicy> store = {StorePolicy::immediate};
+  std::vector<Integrity> checksum = {Integrity::off};
   bool check_tokens = false;
   KeyHash key_hash;
   ServingCost serving_cost;

@@ -255,6 +255,9 @@ constexpr std::array kAxes = {
     axis<&Grid::max_load_tokens, &GridPoint::max_load_tokens>(
         "max_load_tokens", "max-load-tokens", "loaded of a request; 0: all [0]",
         set_counts<&Grid::max_load_tokens, 0, kMaxContext>),
+    axis<&Grid::checksum, &GridPoint::checksum>(
+        "checksum", "checksum", "of chunks: off, sampled (1 in 16), always [off]",
+        set_names<&Grid::checksum, Integrity::off, Integrity::sampled, Integrity::always>),
     single<&Grid::check_tokens, &GridPoint::check_tokens>(
         "check_tokens", {"check-tokens", "a hit has the same token ids, not the key alone",
                          set_check_tokens, true}),

@@ -72,8 +72,9 @@ TEST(Grid, TakesEveryNameThatTheDesignLists) {
                             {"host-tier", "unbounded,16GiB"},
                             {"eviction", "lru,arc,s3fifo"},
                             {"store", "immediate,second-use,on-evict"},
+                            {"checksum", "off,sampled,always"},
                             {"serving-cost", "vllm"}});
-  EXPECT_EQ(grid.cases(), 3ull * 4 * 2 * 5 * 3 * 2 * 4 * 2 * 3 * 3);
+  EXPECT_EQ(grid.cases(), 3ull * 4 * 2 * 5 * 3 * 2 * 4 * 2 * 3 * 3 * 3);
   EXPECT_THAT(grid.host_tier, ElementsAre(TierSize{}, TierSize{16ull << 30}));
   EXPECT_THAT(grid.store,
               ElementsAre(StorePolicy::immediate, StorePolicy::second_use, StorePolicy::on_evict));

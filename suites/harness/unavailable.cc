@@ -32,6 +32,9 @@ constexpr std::array kRows = {
     Row{[](const GridPoint& point) { return by_layer(point) && point.disk.bytes > 0; },
         "what comes from a disk tier comes in whole chunks, no layer alone: use --pipeline request "
         "or --disk-bytes none"},
+    Row{[](const GridPoint& point) { return by_layer(point) && point.checksum != Integrity::off; },
+        "a checksum is compared once its chunk has landed whole, and layers are read before that: "
+        "use --checksum off or --pipeline request"},
 };
 
 }  // namespace

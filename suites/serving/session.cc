@@ -69,6 +69,7 @@ EngineConfig engine_config(const SessionSpec& spec, const KvLayout& kv) {
   config.store = spec.store;
   config.copy = spec.copy;
   config.copy_timeout = spec.copy_timeout;
+  config.integrity = spec.checksum;
   config.check_tokens = spec.check_tokens;
   config.backed = spec.backed;
   return config;

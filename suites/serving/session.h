@@ -29,6 +29,7 @@ struct SessionSpec {
   StorePolicy store = StorePolicy::immediate;
   CopyChoice copy = CopyPath::dma;
   Nanos copy_timeout{};  // as EngineConfig's
+  Integrity checksum = Integrity::off;
   bool check_tokens = false;
   KeyHash key_hash{};
   std::uint64_t disk_bytes = 0;  // of a disk tier below the host tier; 0: none. One group alone

@@ -47,6 +47,9 @@ EngineCounters counters(const Session& s) {
     all.chunks_evicted += one.chunks_evicted;
     all.chunks_handed_over += one.chunks_handed_over;
     all.chunks_collided += one.chunks_collided;
+    all.chunks_summed += one.chunks_summed;
+    all.chunks_checked += one.chunks_checked;
+    all.chunks_corrupt += one.chunks_corrupt;
   }
   return all;
 }
@@ -96,6 +99,11 @@ Json tier_json(const Session& s) {
                {"chunks_unwanted", seen.chunks_unwanted},
                {"chunks_handed_over", seen.chunks_handed_over}};
   if (s.spec.check_tokens) json["chunks_collided"] = seen.chunks_collided;
+  if (s.spec.checksum != Integrity::off) {
+    json["chunks_summed"] = seen.chunks_summed;
+    json["chunks_checked"] = seen.chunks_checked;
+    json["chunks_corrupt"] = seen.chunks_corrupt;
+  }
   if (Json disk = disk_json(s); !disk.is_null()) json["disk"] = std::move(disk);
   const auto said = tier_warnings(s.spec, tier, cache_bytes(s));
   if (!said.empty()) json["warnings"] = said;

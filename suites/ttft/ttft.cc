@@ -39,7 +39,8 @@ Basis basis_for(const DeviceInfo& info, const ModelShape& shape, const GridPoint
 bool share_a_cache(const GridPoint& a, const GridPoint& b) {
   return a.kv_dtype == b.kv_dtype && a.layout == b.layout && a.block_tokens == b.block_tokens &&
          a.blocks_per_chunk == b.blocks_per_chunk && a.host_tier == b.host_tier &&
-         a.disk == b.disk && a.eviction == b.eviction && a.store == b.store && a.copy == b.copy;
+         a.disk == b.disk && a.eviction == b.eviction && a.store == b.store &&
+         a.checksum == b.checksum && a.copy == b.copy;
 }
 
 // Of a tier that is bounded, the layers without a window get what the others leave.
@@ -127,6 +128,7 @@ SessionSpec TtftSuite::own_spec(const GridPoint& p) const {
   spec.copy = copy_choice(p);
   spec.disk_bytes = p.disk.bytes;
   spec.disk_path = setup_.disk;
+  spec.checksum = p.checksum;
   spec.check_tokens = p.check_tokens;
   spec.key_hash = p.key_hash;
   bound_tier(p, setup_.shape, spec);

@@ -49,6 +49,8 @@ Status Cell::set_up() {
   EngineConfig config{.kv = spec_.kv, .blocks_per_chunk = spec_.blocks_per_chunk};
   config.host_tier_bytes =
       std::uint64_t{spec_.tier_chunks} * spec_.blocks_per_chunk * spec_.kv.block_bytes();
+  config.integrity = spec_.checksum;
+  config.copy = spec_.copy;
   config.check_tokens = spec_.check_tokens;
   config.disk = spec_.disk;
   return keep(Engine::create(device_, *cache_, config), engine_);

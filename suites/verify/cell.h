@@ -19,6 +19,8 @@ struct CellSpec {
   KvLayout kv;
   std::uint32_t blocks_per_chunk = 4;
   std::uint32_t tier_chunks = 16;
+  Integrity checksum = Integrity::off;
+  CopyPath copy = CopyPath::dma;
   bool check_tokens = false;
   std::optional<DiskTierConfig> disk{};
 };

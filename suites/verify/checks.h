@@ -13,6 +13,7 @@ std::vector<Case> store_races(const VerifySetup& setup);
 std::vector<Case> load_races(const VerifySetup& setup);
 std::vector<Case> preemption(const VerifySetup& setup);
 std::vector<Case> collisions(const VerifySetup& setup);
+std::vector<Case> checksums(const VerifySetup& setup);
 std::vector<Case> files(const VerifySetup& setup);
 std::vector<Case> logits(const VerifySetup& setup);
 

@@ -13,6 +13,7 @@ constexpr VerifyKind kKinds[] = {
     {"load_race", "loads wait for their users", load_races},
     {"preemption", "blocks survive preemption", preemption},
     {"collisions", "same key, other tokens: miss", collisions},
+    {"checksums", "a flipped bit: miss", checksums},
     {"files", "a file that is not right: miss", files},
     {"logits", "as if it were recomputed", logits},
 };

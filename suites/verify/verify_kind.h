@@ -30,7 +30,7 @@ struct VerifySetup {
   std::uint64_t seed = 1;
   // What the checks rely on, for tests that plant a bug in it.
   std::span<const RecordFlip> flips = record_flips();
-  bool check_tokens = true;
+  bool check_tokens = true, checks_sums = true;
   std::span<const FileDamage> damages = file_damages();
   Digest128 other_record = {5, 7};  // than the one that files are written under: {5, 6}
 };

@@ -111,6 +111,13 @@ TEST(Verify, CollisionsAreFoundWhereTokensAreNotChecked) {
   EXPECT_EQ(cases[0].outcome, Outcome::incorrect);
 }
 
+TEST(Verify, AFlippedBitIsFoundWhereChecksumsAreNotCompared) {
+  const auto device = open_simulator();
+  const auto cases =
+      run("checksums", {.device = *device, .shape = small_model(), .checks_sums = false});
+  EXPECT_EQ(count(cases, Outcome::incorrect), 2u * 2 * 4);
+}
+
 // A host computes values, so what comes back wrong is seen in the logits alone.
 TEST(Verify, LogitsOfLoadedKvAreCompared) {
   FaultyDevice device(open_host(), garbles(QueueKind::copy_in));
