@@ -200,7 +200,7 @@ TEST(GroupName, HasEveryParamButThePlan) {
             "ttft/llama-3.1-8b/context:10240/batch:1/live:0/kv_dtype:bf16/block_tokens:16/"
             "blocks_per_chunk:16/layout:block_first/copy:dma/pipeline:request/link:native/"
             "host_tier:unbounded/disk_bytes:none/eviction:lru/store:immediate/"
-            "max_offload_tokens:0/max_load_tokens:0/check_tokens:off/key_hash:xxh3/"
+            "max_offload_tokens:0/max_load_tokens:0/checksum:off/check_tokens:off/key_hash:xxh3/"
             "serving_cost:none");
 }
 

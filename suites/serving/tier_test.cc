@@ -15,23 +15,25 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kTokens = 64;  // 8 chunks a request
 
-struct Hashing {
+struct Checks {
   KeyHash key_hash{};
   bool check_tokens = false;
+  Integrity checksum = Integrity::off;
 };
 
 struct SmallTier {
   SmallTier(std::uint32_t chunks, StorePolicy store, std::uint32_t requests = 1,
             Eviction eviction = Eviction::lru, Faults faults = {},
-            std::unique_ptr<Device> inner = open_host(), Hashing hashing = {})
+            std::unique_ptr<Device> inner = open_host(), Checks checks = {})
       : device(std::move(inner), std::move(faults)) {
     SessionSpec spec = spec_of(small_model(), kTokens, requests);
     spec.host_tier_bytes = chunks * (spec.host_tier_bytes / (kTokens / kChunkTokens * requests));
     spec.host_tier_bounded = true;
     spec.store = store;
     spec.eviction = eviction;
-    spec.key_hash = hashing.key_hash;
-    spec.check_tokens = hashing.check_tokens;
+    spec.key_hash = checks.key_hash;
+    spec.check_tokens = checks.check_tokens;
+    spec.checksum = checks.checksum;
     session = std::move(*Session::create(device, small_model(), spec));
     batch = std::move(*RequestBatch::create(*session, kTokens, requests, 5));
   }
@@ -103,8 +105,8 @@ TEST(CheckedTokens, TellApartWhatKeysDoNot) {
 }
 
 TEST(CheckedTokens, TenantsWithOtherSecretsShareNoKeyAndEveryOneIsServed) {
-  const Hashing own{.key_hash = KeyHash(secret_of("a tenant's own")), .check_tokens = true};
-  const Hashing other{.key_hash = KeyHash(secret_of("another tenant's")), .check_tokens = true};
+  const Checks own{.key_hash = KeyHash(secret_of("a tenant's own")), .check_tokens = true};
+  const Checks other{.key_hash = KeyHash(secret_of("another tenant's")), .check_tokens = true};
   SmallTier one(8, StorePolicy::immediate, 1, Eviction::lru, {}, open_host(), own);
   SmallTier two(8, StorePolicy::immediate, 1, Eviction::lru, {}, open_host(), other);
   const std::vector<ChunkKey>& keys = one.batch.requests[0].kv[0].keys;
@@ -117,6 +119,45 @@ TEST(CheckedTokens, TenantsWithOtherSecretsShareNoKeyAndEveryOneIsServed) {
   const auto done = restore(*one.session, one.batch, {0, 8}, {});
   ASSERT_TRUE(done.ok()) << done.status().text;
   EXPECT_EQ(done->chunks_loaded, 8u);
+}
+
+TEST(Checksums, AreComparedAndCounted) {
+  for (const Integrity checksum : {Integrity::off, Integrity::sampled, Integrity::always}) {
+    SmallTier rig(64, StorePolicy::immediate, 8, Eviction::lru, {}, open_host(),
+                  {.checksum = checksum});
+    const Verification seen = verify_and_offload(*rig.session, rig.batch);
+    ASSERT_TRUE(seen.status.ok()) << seen.status.text;
+    EXPECT_EQ(seen.wrong, "");
+    const Json tier = tier_json(*rig.session);
+    EXPECT_EQ(tier.contains("chunks_summed"), checksum != Integrity::off);
+    if (checksum == Integrity::off) continue;
+    std::uint64_t summed = 0, all = 0;
+    for (const Request& request : rig.batch.requests) {
+      for (const ChunkKey& key : request.kv[0].keys) summed += has_sum(checksum, key), ++all;
+    }
+    EXPECT_GT(summed, 0u);
+    const EngineCounters& moved = rig.session->engines[0]->counters();
+    EXPECT_EQ(tier["chunks_summed"], moved.chunks_offloaded / all * summed);
+    EXPECT_EQ(tier["chunks_checked"], moved.chunks_loaded / all * summed);
+    EXPECT_EQ(tier["chunks_corrupt"], 0);
+  }
+}
+
+// In silence: without a checksum these are served as if nothing were wrong.
+TEST(Checksums, WhatCopiesLoseIsAMissAndCounted) {
+  const Faults nothing_comes = {.fault_of = [](QueueKind queue, Ticket) {
+    return queue == QueueKind::copy_in ? Fault::silent_nothing : Fault::none;
+  }};
+  for (const Integrity checksum : {Integrity::off, Integrity::always}) {
+    SmallTier rig(8, StorePolicy::immediate, 1, Eviction::lru, nothing_comes, open_host(),
+                  {.checksum = checksum});
+    const Verification seen = verify_and_offload(*rig.session, rig.batch);
+    const bool checked = checksum == Integrity::always;
+    EXPECT_EQ(seen.wrong.empty(), checked) << seen.wrong;
+    if (checked) {
+      EXPECT_GT(tier_json(*rig.session)["chunks_corrupt"], 0);
+    }
+  }
 }
 
 TEST(StorePolicies, ASecondUseIsNeededBeforeAnythingIsHeld) {

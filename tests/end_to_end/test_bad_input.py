@@ -152,7 +152,7 @@ def test_a_disk_tier_needs_a_directory_that_is_fit(refused, tmp_path: Path, fold
     (holding / "thesis.txt").write_text("mine")
     other = folder / "other"
     other.mkdir()
-    (other / "kvroof-disk-tier").write_text("kvroof disk tier, format 2\n")
+    (other / "kvroof-disk-tier").write_text("kvroof disk tier, format 1\n")
     cases = {
         "nosuch": "does not exist",
         "link": "is a symbolic link",

@@ -12,7 +12,7 @@
 namespace kvroof {
 namespace {
 
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormat = 2;
 constexpr std::size_t kDigits = 16;  // of each half of a key
 constexpr std::string_view kEnding = ".kv";
 
@@ -23,8 +23,8 @@ struct Header {
   std::uint32_t format = kFormat, header_bytes = kChunkHeaderBytes;
   Digest128 record;
   ChunkKey key;
-  std::uint64_t data_bytes = 0, data_checksum = 0;
-  std::array<std::byte, kChunkHeaderBytes - 72> zeros{};
+  std::uint64_t data_bytes = 0, data_checksum = 0, chunk_sum = 0;
+  std::array<std::byte, kChunkHeaderBytes - 80> zeros{};
   std::uint64_t checksum = 0;  // of everything before it
 };
 static_assert(sizeof(Header) == kChunkHeaderBytes);
@@ -63,7 +63,7 @@ std::optional<ChunkKey> key_of_file(std::string_view name) {
   return ChunkKey{*low, *high};
 }
 
-void write_chunk_header(const Digest128& record, const ChunkKey& key,
+void write_chunk_header(const Digest128& record, const ChunkKey& key, std::uint64_t chunk_sum,
                         std::span<const std::byte> data, std::span<std::byte> header) {
   assert(header.size() == kChunkHeaderBytes);
   Header made;
@@ -71,6 +71,7 @@ void write_chunk_header(const Digest128& record, const ChunkKey& key,
   made.key = key;
   made.data_bytes = data.size();
   made.data_checksum = XXH3_64bits(data.data(), data.size());
+  made.chunk_sum = chunk_sum;
   made.checksum = checksum_of(made);
   std::memcpy(header.data(), &made, sizeof made);
 }
@@ -90,6 +91,13 @@ ChunkFault check_chunk(const Digest128& record, const ChunkKey& key,
   if (read.data_bytes != data.size()) return ChunkFault::length;
   if (read.data_checksum != XXH3_64bits(data.data(), data.size())) return ChunkFault::data_checksum;
   return ChunkFault::none;
+}
+
+std::uint64_t chunk_sum_of(std::span<const std::byte> header) {
+  Header read;
+  assert(header.size() == sizeof read);
+  std::memcpy(&read, header.data(), sizeof read);
+  return read.chunk_sum;
 }
 
 std::string_view describe(ChunkFault fault) {

@@ -22,8 +22,9 @@ std::string chunk_file_name(const ChunkKey& key);
 std::optional<ChunkKey> key_of_file(std::string_view name);
 
 // Into the kChunkHeaderBytes of `header`: the format, the record's digest, the key, the data's
-// length and XXH3_64, and over all of it a checksum of its own.
-void write_chunk_header(const Digest128& record, const ChunkKey& key,
+// length and XXH3_64, the chunk's own sum (0: it has none), and over all of it a checksum of its
+// own. The data's XXH3_64 is of what was written, the chunk's sum of what was stored.
+void write_chunk_header(const Digest128& record, const ChunkKey& key, std::uint64_t chunk_sum,
                         std::span<const std::byte> data, std::span<std::byte> header);
 
 // The first that disagrees. `other_record` and `other_key` are of whole files that are not the one
@@ -41,6 +42,9 @@ enum class ChunkFault : std::uint8_t {
 
 ChunkFault check_chunk(const Digest128& record, const ChunkKey& key,
                        std::span<const std::byte> header, std::span<const std::byte> data);
+
+// Of a header that check_chunk finds nothing wrong with.
+std::uint64_t chunk_sum_of(std::span<const std::byte> header);
 
 // Half a sentence: "its data do not have the checksum that its header says".
 std::string_view describe(ChunkFault fault);

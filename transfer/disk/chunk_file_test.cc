@@ -14,6 +14,7 @@ using Bytes = std::vector<std::byte>;
 
 constexpr Digest128 kRecord{1, 2};
 constexpr ChunkKey kKey{0x0123456789abcdef, 0xfedcba9876543210};
+constexpr std::uint64_t kSum = 77;
 
 Bytes some_data(std::size_t bytes) {
   Bytes data(bytes);
@@ -23,7 +24,7 @@ Bytes some_data(std::size_t bytes) {
 
 Bytes header_of(const Bytes& data) {
   Bytes header(kChunkHeaderBytes);
-  write_chunk_header(kRecord, kKey, data, header);
+  write_chunk_header(kRecord, kKey, kSum, data, header);
   return header;
 }
 
@@ -49,6 +50,7 @@ TEST(ChunkFile, HasNoOtherName) {
 TEST(ChunkFile, AgreesWithItsHeader) {
   const Bytes data = some_data(10000);
   EXPECT_EQ(check_chunk(kRecord, kKey, header_of(data), data), ChunkFault::none);
+  EXPECT_EQ(chunk_sum_of(header_of(data)), kSum);
 }
 
 TEST(ChunkFile, IsRefusedForAnyBitOfItsHeader) {

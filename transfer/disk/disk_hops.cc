@@ -117,7 +117,7 @@ bool DiskHops::feed_write(const Waiting& waiting) {
   const bool removed = feed_removals();
   const std::array<Span, 2> pieces = {header_span(*header), tier_.span(waiting.slot)};
   if (removed && !bytes_of(pieces[1]).empty()) {
-    disk_.write_header(*file, bytes_of(pieces[1]), bytes_of(pieces[0]));
+    disk_.write_header(*file, tier_.sum(waiting.slot), bytes_of(pieces[1]), bytes_of(pieces[0]));
   }
   Status status{Code::busy, {}};
   if (removed) {
@@ -220,6 +220,7 @@ Status DiskHops::end(const Read& read, const Status& status) {
   Status right = disk_.end_read(read.file, status, header, data);
   free_headers_.push_back(read.header);
   if (right.ok()) {
+    if (!header.empty()) tier_.set_sum(read.slot, chunk_sum_of(header));
     tier_.commit(read.slot);
     tier_.release(read.slot);
   } else {

@@ -49,6 +49,9 @@ class DiskHops {
   // tier does not have it, `lost` where reading was given up.
   void fetch(const ChunkKey& key, std::uint32_t tag) { wanted_.push_back({key, tag}); }
 
+  // Its bytes turned out not to be the chunk's: its file goes, in its turn.
+  void discard(const ChunkKey& key) { disk_.discard(key); }
+
   // Submits what waits, and appends the reads that ended. Never blocks.
   Status poll(std::vector<FetchedChunk>& fetched);
 

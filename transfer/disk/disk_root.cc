@@ -18,7 +18,7 @@ namespace kvroof {
 namespace {
 
 constexpr const char* kMarker = "kvroof-disk-tier";
-constexpr std::string_view kFormat = "kvroof disk tier, format 1\n";
+constexpr std::string_view kFormat = "kvroof disk tier, format 2\n";
 constexpr int kDirectoryFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 Status refused(const std::string& path, std::string_view why) {

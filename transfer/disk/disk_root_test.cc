@@ -35,7 +35,7 @@ TEST(DiskRoot, IsLaidOutForItsOwnerAlone) {
   const Scratch scratch;
   fs::create_directory(scratch / "lost+found");
   ASSERT_EQ(refusal(scratch.path().string()), "");
-  EXPECT_EQ(scratch.contents("kvroof-disk-tier"), "kvroof disk tier, format 1\n");
+  EXPECT_EQ(scratch.contents("kvroof-disk-tier"), "kvroof disk tier, format 2\n");
   EXPECT_EQ(mode_of(scratch / "kvroof-disk-tier"), 0600u);
   EXPECT_EQ(entries_in(scratch.path()), 256u + 3);
   for (const char* const name : {"tmp", "00", "9f", "ff"})
@@ -81,7 +81,7 @@ TEST(DiskRoot, OfOtherFilesIsLeftAsItIs) {
 
 TEST(DiskRoot, OfAnotherFormatIsLeftAsItIs) {
   for (const char* const text :
-       {"kvroof disk tier, format 2\n", "kvroof disk tier, format 1\n\n"}) {
+       {"kvroof disk tier, format 1\n", "kvroof disk tier, format 2\n\n"}) {
     const Scratch scratch;
     scratch.put("kvroof-disk-tier", text);
     EXPECT_THAT(refusal(scratch.path().string()), HasSubstr("holds another format"));
@@ -95,7 +95,7 @@ TEST(DiskRoot, GetsItsMarkerAgainWhereThatWasCutShort) {
     const Scratch scratch;
     scratch.put("kvroof-disk-tier", text);
     EXPECT_EQ(refusal(scratch.path().string()), "");
-    EXPECT_EQ(scratch.contents("kvroof-disk-tier"), "kvroof disk tier, format 1\n");
+    EXPECT_EQ(scratch.contents("kvroof-disk-tier"), "kvroof disk tier, format 2\n");
   }
 }
 

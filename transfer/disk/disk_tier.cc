@@ -114,10 +114,10 @@ std::optional<DiskWrite> DiskTier::begin_write(const ChunkKey& key) {
       chunk_file_name(key)};
 }
 
-void DiskTier::write_header(const DiskWrite& write, std::span<const std::byte> data,
-                            std::span<std::byte> header) const {
+void DiskTier::write_header(const DiskWrite& write, std::uint64_t chunk_sum,
+                            std::span<const std::byte> data, std::span<std::byte> header) const {
   assert(data.size() == config_.chunk_bytes);
-  write_chunk_header(config_.record, slots_[write.slot].key, data, header);
+  write_chunk_header(config_.record, slots_[write.slot].key, chunk_sum, data, header);
 }
 
 void DiskTier::end_write(const DiskWrite& write, const Status& ended) {
@@ -162,6 +162,10 @@ Status DiskTier::end_read(const DiskRead& read, const Status& ended,
   if (fault == ChunkFault::none) return {};
   return {Code::failed, "The disk tier's file " + root_->path() + "/" + read.name +
                             " is not used and removed: " + std::string(describe(fault)) + "."};
+}
+
+void DiskTier::discard(const ChunkKey& key) {
+  if (const SlotId slot = slots_.find(key); slot != kNoSlot) remove_later(slot);
 }
 
 std::vector<std::string> DiskTier::take_removals() { return std::exchange(removals_, {}); }

@@ -67,9 +67,10 @@ class DiskTier {
   // Names for a chunk that the index lacks; makes room. Empty where it is there or being written
   // already, or where all that could go is in use.
   std::optional<DiskWrite> begin_write(const ChunkKey& key);
-  // The header of its file, from its data as they are in host memory.
-  void write_header(const DiskWrite& write, std::span<const std::byte> data,
-                    std::span<std::byte> header) const;
+  // The header of its file, from its data as they are in host memory and the sum that they were
+  // stored with.
+  void write_header(const DiskWrite& write, std::uint64_t chunk_sum,
+                    std::span<const std::byte> data, std::span<std::byte> header) const;
   void end_write(const DiskWrite& write, const Status& ended);
 
   // Holds the chunk's file until end_read. Empty where find says no.
@@ -79,6 +80,10 @@ class DiskTier {
   // not tried again for ever; work that was aborted says nothing of its file.
   Status end_read(const DiskRead& read, const Status& ended, std::span<const std::byte> header,
                   std::span<const std::byte> data);
+
+  // Of a file whose bytes are what was written, but not the chunk's, as was found later. A file
+  // that is still being written stays.
+  void discard(const ChunkKey& key);
 
   // Files that have to go, by name, in order: to be submitted as RemoveFile ahead of the next
   // write.

@@ -53,7 +53,7 @@ class DiskRig {
   }
   Status finish(DiskTier& tier, std::uint64_t n, const DiskWrite& write) {
     std::ranges::fill(data_->host(), static_cast<std::byte>(n));
-    tier.write_header(write, data_->host(), header_->host());
+    tier.write_header(write, 0, data_->host(), header_->host());
     remove(tier);
     const Status ended = run(*writes_, {.fences = {}, .body = tier.body(write, pieces())});
     tier.end_write(write, ended);

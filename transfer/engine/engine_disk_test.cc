@@ -65,6 +65,41 @@ TEST_F(EngineDiskTest, WhatTheHostTierEvictedComesBackInTwoHops) {
   EXPECT_EQ(rig.engine->counters().chunks_fetched, kChunks);
 }
 
+TEST_F(EngineDiskTest, ASumComesBackWithItsChunkAfterARestartToo) {
+  for (const bool first : {true, false}) {
+    RigConfig summed = config();
+    summed.integrity = Integrity::always;
+    Rig rig(summed);
+    if (first) store_all(rig);
+    for (std::uint64_t n = 0; n < kChunks; ++n) EXPECT_TRUE(comes_back(rig, n)) << n;
+    EXPECT_EQ(rig.engine->counters().chunks_checked, kChunks);
+    EXPECT_EQ(rig.engine->counters().chunks_corrupt, 0u);
+  }
+}
+
+// Its file is just as it was written, and not what was offloaded.
+TEST_F(EngineDiskTest, WhatWasSpoiltBeforeItWasWrittenIsNotServedAndItsFileGoes) {
+  RigConfig summed = config();
+  summed.integrity = Integrity::always;
+  bool spoil = true;
+  Rig rig(summed, {.fault_of = [&spoil](QueueKind queue, Ticket) {
+            return spoil && queue == QueueKind::copy_out ? Fault::silent_garbled : Fault::none;
+          }});
+  store_all(rig);
+  ASSERT_TRUE(std::filesystem::exists(file(0)));
+  EXPECT_FALSE(comes_back(rig, 0));
+  EXPECT_EQ(rig.engine->counters().chunks_corrupt, 1u);
+  EXPECT_EQ(rig.engine->disk()->counters().torn, 0u);
+  rig.run();
+  EXPECT_FALSE(std::filesystem::exists(file(0)));
+  spoil = false;  // and what is stored again is served
+  rig.store(0, range(0, 2), 1);
+  rig.run();
+  rig.store(1, range(0, 2), 2);
+  rig.store(2, range(0, 2), 3);
+  EXPECT_TRUE(comes_back(rig, 0));
+}
+
 // The disk's rate is a fifth of the link's: of both hops it is most.
 TEST_F(EngineDiskTest, EstimatesAddTheDisksRateToTheLinks) {
   Rig rig(config(100, 4));

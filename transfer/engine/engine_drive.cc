@@ -197,13 +197,15 @@ void EngineImpl::keep_sum(const LandedCopy& landed) {
   ++counters_.chunks_summed;
 }
 
-// Of a load that landed. Whether the copy or the chunk is bad nobody can tell: it goes.
+// Of a load that landed. Whether the copy or the chunk is bad nobody can tell: it goes,
+// and its file.
 Status EngineImpl::compare(const LandedCopy& landed) {
   const SlotId slot = landed.copy.slot;
   const std::uint64_t place = load_lane_.place_of(landed.number);
   ++counters_.chunks_checked;
   if (planner_of(Direction::load).sum(place) == tier_.sum(slot)) return {};
   ++counters_.chunks_corrupt;
+  if (disk_) disk_->discard(tier_.key(slot));
   if (tier_.visible(slot)) tier_.drop(slot);
   return {Code::failed, "A chunk did not have the checksum that it was stored with: recompute it."};
 }
