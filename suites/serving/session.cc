@@ -44,7 +44,7 @@ std::uint32_t window_chunks(const SessionSpec& spec, std::uint32_t window) {
 std::uint64_t tier_bytes(const SessionSpec& spec, const KvLayout& kv) {
   if (kv.window == 0) return spec.host_tier_bytes;
   return std::uint64_t{spec.restored} * window_chunks(spec, kv.window) * spec.blocks_per_chunk *
-         kv.block_bytes();
+         stored_form(spec, kv).block_bytes();
 }
 
 // Files outlive a run, and another build may have computed other last bits: each run reads what it
@@ -69,6 +69,7 @@ EngineConfig engine_config(const SessionSpec& spec, const KvLayout& kv) {
   config.store = spec.store;
   config.copy = spec.copy;
   config.copy_timeout = spec.copy_timeout;
+  config.transfer_dtype = spec.transfer_dtype;
   config.integrity = spec.checksum;
   config.check_tokens = spec.check_tokens;
   config.backed = spec.backed;
@@ -116,6 +117,10 @@ Status in_pieces(std::uint64_t bytes, Copy copy) {
 
 }  // namespace
 
+StoredForm stored_form(const SessionSpec& spec, const KvLayout& kv) {
+  return {kv, spec.transfer_dtype};
+}
+
 WindowBlocks window_blocks(const SessionSpec& spec, std::uint32_t window, std::uint32_t tokens) {
   const std::uint32_t chunk_tokens = spec.block_tokens * spec.blocks_per_chunk;
   const std::uint32_t all = divide_up(tokens, spec.block_tokens);
@@ -160,7 +165,7 @@ Result<std::unique_ptr<Session>> Session::create(Device& device, const ModelShap
 }
 
 CompatibilityRecord session_record(const Session& s, std::size_t group) {
-  CompatibilityRecord record = make_record(s.shape, s.kv[group], s.spec.blocks_per_chunk);
+  CompatibilityRecord record = make_record(s.shape, s.form(group), s.spec.blocks_per_chunk);
   const DeviceInfo& info = s.device.info();
   record.weights = fmt::format("{} random seed {}", name(s.spec.dtype), s.spec.seed);
   record.compute_dtype = s.spec.dtype;

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "kernels/prefill/prefill.h"
 #include "transfer/engine/engine.h"
 #include "transfer/keys/compatibility.h"
+#include "transfer/tier/stored_form.h"
 
 namespace kvroof {
 
@@ -28,7 +30,8 @@ struct SessionSpec {
   Eviction eviction = Eviction::lru;
   StorePolicy store = StorePolicy::immediate;
   CopyChoice copy = CopyPath::dma;
-  Nanos copy_timeout{};  // as EngineConfig's
+  Nanos copy_timeout{};                   // as EngineConfig's, and so is the next
+  std::optional<DType> transfer_dtype{};  // of chunks in the tiers; none: kv_dtype
   Integrity checksum = Integrity::off;
   bool check_tokens = false;
   KeyHash key_hash{};
@@ -48,6 +51,9 @@ struct WindowBlocks {
   std::uint32_t total() const { return ring + end; }
 };
 WindowBlocks window_blocks(const SessionSpec& spec, std::uint32_t window, std::uint32_t tokens);
+
+// How the blocks of a cache lie in the tiers.
+StoredForm stored_form(const SessionSpec& spec, const KvLayout& kv);
 
 // Of the caches: one a group of kv_groups().
 std::vector<KvLayout> session_layouts(const ModelShape& shape, const SessionSpec& spec);
@@ -69,6 +75,7 @@ struct Session {
                          cpu = {};  // copy_in, copy_out, compute, host
   std::vector<std::unique_ptr<Engine>> engines = {};
 
+  StoredForm form(std::size_t group) const { return stored_form(spec, kv[group]); }
   std::uint32_t chunk_tokens() const { return spec.block_tokens * spec.blocks_per_chunk; }
 
   static Result<std::unique_ptr<Session>> create(Device& device, const ModelShape& shape,

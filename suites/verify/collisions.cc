@@ -28,7 +28,7 @@ struct Prefix {
 class Prefixes {
  public:
   Prefixes(const VerifySetup& setup, const CellSpec& spec)
-      : record_(make_record(setup.shape, spec.kv, spec.blocks_per_chunk)),
+      : record_(make_record(setup.shape, {spec.kv}, spec.blocks_per_chunk)),
         chunk_tokens_(spec.kv.block_tokens * spec.blocks_per_chunk),
         random_(setup.seed),
         hasher_(record_) {}

@@ -30,7 +30,7 @@ Finding flip_each_field(const VerifySetup& setup) {
   const std::uint32_t chunk_tokens = spec.kv.block_tokens * spec.blocks_per_chunk;
   std::vector<std::int32_t> tokens(kChunks * chunk_tokens);
   std::iota(tokens.begin(), tokens.end(), 0);
-  const CompatibilityRecord record = make_record(setup.shape, spec.kv, spec.blocks_per_chunk);
+  const CompatibilityRecord record = make_record(setup.shape, {spec.kv}, spec.blocks_per_chunk);
   const std::vector<ChunkKey> keys = chunk_keys(record, tokens, chunk_tokens);
   finding.status = store(**cell, keys);
   if (!finding.status.ok()) return finding;

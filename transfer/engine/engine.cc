@@ -19,6 +19,8 @@ namespace {
 // not fit the tier must be known again.
 constexpr std::uint64_t kNotedPerChunk = 4;
 
+StoredForm stored_form(const EngineConfig& config) { return {config.kv, config.transfer_dtype}; }
+
 Status check_config(const Buffer& cache, const EngineConfig& config) {
   const KvLayout& kv = config.kv;
   if (config.blocks_per_chunk == 0 || kv.cache_bytes() == 0) {
@@ -31,7 +33,10 @@ Status check_config(const Buffer& cache, const EngineConfig& config) {
                                " bytes, but the buffer has " + std::to_string(cache.facts().bytes) +
                                ": allocate more."};
   }
-  return {};
+  if (config.transfer_dtype && config.copy != CopyChoice(CopyPath::staged)) {
+    return {Code::invalid, "Chunks that are narrowed pass a staging buffer: copy them staged."};
+  }
+  return stored_form(config).check();
 }
 
 // Adds `point` unless it is there.
@@ -48,7 +53,7 @@ Status still_waiting() {
 }
 
 std::uint64_t chunk_bytes(const EngineConfig& config) {
-  return config.kv.block_bytes() * config.blocks_per_chunk;
+  return stored_form(config).block_bytes() * config.blocks_per_chunk;
 }
 
 std::uint64_t most_open(const EngineConfig& config) {
@@ -75,20 +80,20 @@ Result<ChainPlanner> create_planner(Device& device, Buffer& cache, const EngineC
                                     Direction direction) {
   CopyPlaces places;
   const std::uint64_t count = most_open(config);
-  const KvLayout& kv = config.kv;
+  const StoredForm form = stored_form(config);
   const std::uint32_t blocks = config.blocks_per_chunk;
   Status status;
   if (stages(config, direction) || sums_by_op(device, config)) {
-    status = keep(RowIndex::create(device, kv, blocks, count), places.index);
+    status = keep(RowIndex::create(device, form.kv, blocks, count), places.index);
   }
   if (status.ok() && stages(config, direction)) {
-    status = keep(Staging::create(device, kv, blocks, count, config.backed), places.staging);
+    status = keep(Staging::create(device, form, blocks, count, config.backed), places.staging);
   }
   if (status.ok() && config.integrity != Integrity::off) {
-    status = keep(SumPlaces::create(device, kv, blocks, count, config.backed), places.sums);
+    status = keep(SumPlaces::create(device, form, blocks, count, config.backed), places.sums);
   }
   if (!status.ok()) return status;
-  return ChainPlanner(direction, kv, cache, device.info(), std::move(places));
+  return ChainPlanner(direction, form, cache, device.info(), std::move(places));
 }
 
 // Of a chunk that is loaded in part the rest is summed by an op everywhere.
@@ -134,7 +139,7 @@ Result<std::unique_ptr<Engine>> assemble(Device& device, Buffer& cache,
 }  // namespace
 
 std::uint64_t engine_device_bytes(const EngineConfig& config) {
-  const std::uint64_t place = Staging::bytes_of_place(config.kv, config.blocks_per_chunk);
+  const std::uint64_t place = Staging::bytes_of_place(stored_form(config), config.blocks_per_chunk);
   std::uint64_t places = 0;
   for (const Direction direction : {Direction::offload, Direction::load}) {
     if (stages(config, direction)) places += most_open(config);
@@ -159,7 +164,7 @@ EngineImpl::EngineImpl(Device& device, const EngineConfig& config, Parts parts)
       blocks_per_chunk_(config.blocks_per_chunk),
       layers_(config.kv.layers),
       layers_apart_(config.kv.layers_apart()),
-      block_bytes_(config.kv.block_bytes()),
+      block_bytes_(stored_form(config).block_bytes()),
       copy_timeout_(config.copy_timeout),
       regions_per_block_(config.kv.regions_per_block()),
       region_bytes_(config.kv.region_bytes()),

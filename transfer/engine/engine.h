@@ -36,6 +36,10 @@ struct EngineConfig {
   // Longer than any step of compute, which copies wait for. Zero: no bound.
   Nanos copy_timeout{};
   CopyChoice copy = CopyPath::dma;
+  // The tiers hold chunks narrower than the cache does (fp8 or int8 of an f32 or bf16 one): they
+  // are quantised before they are offloaded and dequantised once loaded, on the device, which takes
+  // staged copies alone. Lossy: a load brings back what is near to what was offloaded.
+  std::optional<DType> transfer_dtype{};
   bool backed = true;  // false: no contents (simulator with data off)
   // A hit has the tokens that it was stored with, not the key alone: lookup, offload and load are
   // given them. Takes host memory for the ids of every chunk in the tier.
@@ -80,9 +84,10 @@ struct TransferResult {
   std::uint32_t chunks_refused = 0;   // offload: the tier was full of chunks in use
   std::uint32_t chunks_unwanted = 0;  // offload: not stored now, by the store policy
   std::uint32_t chunks_collided = 0;  // offload: not stored, since other tokens have their key
-  std::uint64_t bytes = 0;            // that landed
+  std::uint64_t bytes = 0;            // that landed, as they are stored
   std::uint64_t regions = 0;
-  Interval interval;  // first copy's begin to last copy's end, device clock
+  Nanos converting{};  // of ops that quantise or dequantise: the sum of their times
+  Interval interval;   // first copy's begin to last copy's end, device clock
 };
 
 // Since the engine was created. Bytes a hop, to be reconciled with hits.

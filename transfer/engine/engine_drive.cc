@@ -161,6 +161,7 @@ void EngineImpl::take_in_bytes(const LandedCopy& landed, std::uint64_t bytes) {
   meters_[static_cast<std::size_t>(transfer.direction)].landed(bytes, landed.interval,
                                                                landed.submitted, first);
   transfer.result.bytes += bytes;
+  transfer.result.converting += landed.converting;
   const bool offload = transfer.direction == Direction::offload;
   (offload ? counters_.bytes_offloaded : counters_.bytes_loaded) += bytes;
 }

@@ -116,7 +116,7 @@ class EngineImpl final : public Engine {
   Device& device_;
   std::uint32_t blocks_, blocks_per_chunk_, layers_;
   bool layers_apart_;
-  std::uint64_t block_bytes_;
+  std::uint64_t block_bytes_;  // in the tier
   Nanos copy_timeout_;
   std::uint32_t regions_per_block_;
   std::uint64_t region_bytes_;

@@ -16,8 +16,8 @@ bool has_sum(Integrity integrity, const ChunkKey& key) {
   return integrity == Integrity::always;
 }
 
-SumParts SumParts::of(const KvLayout& kv) {
-  SumParts parts{.row_bytes = kv.region_bytes(), .rows_of_block = kv.regions_per_block()};
+SumParts SumParts::of(const StoredForm& form) {
+  SumParts parts{.row_bytes = form.region_bytes(), .rows_of_block = form.kv.regions_per_block()};
   while (parts.part_bytes() > kMostPartBytes && parts.part_bytes() % 2 == 0) {
     parts.parts_of_row *= 2;
   }

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "kernels/model/kv_layout.h"
 #include "transfer/keys/chunk_key.h"
+#include "transfer/tier/stored_form.h"
 
 namespace kvroof {
 
@@ -21,14 +21,14 @@ constexpr std::string_view name(Integrity integrity) {
 
 bool has_sum(Integrity integrity, const ChunkKey& key);
 
-// How chunks are cut: regions of the cache's layout in halves, and these again, until a part is no
+// How chunks are cut: regions, as they are stored, in halves, and these again, until a part is no
 // larger than what stays in a core's first cache while it is summed and copied (or is odd).
 struct SumParts {
   std::uint64_t row_bytes = 0;
   std::uint32_t rows_of_block = 0;
   std::uint32_t parts_of_row = 1;
 
-  static SumParts of(const KvLayout& kv);
+  static SumParts of(const StoredForm& form);
   std::uint64_t part_bytes() const { return row_bytes / parts_of_row; }
   std::uint64_t parts_of_block() const { return std::uint64_t{rows_of_block} * parts_of_row; }
 };

@@ -21,13 +21,13 @@ TEST(Integrity, SamplesOneKeyInSixteenAlwaysTheSame) {
 }
 
 SumParts parts(Layout layout, std::uint32_t block_tokens, std::uint32_t head_dim) {
-  return SumParts::of({.layout = layout,
-                       .dtype = DType::bf16,
-                       .layers = 32,
-                       .kv_heads = 8,
-                       .head_dim = head_dim,
-                       .block_tokens = block_tokens,
-                       .blocks = 4});
+  return SumParts::of({{.layout = layout,
+                        .dtype = DType::bf16,
+                        .layers = 32,
+                        .kv_heads = 8,
+                        .head_dim = head_dim,
+                        .block_tokens = block_tokens,
+                        .blocks = 4}});
 }
 
 TEST(Integrity, RowsAreHalvedUntilTheyFitACache) {

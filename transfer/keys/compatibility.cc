@@ -96,18 +96,20 @@ class Encoder {
 
 }  // namespace
 
-CompatibilityRecord make_record(const ModelShape& shape, const KvLayout& kv,
+CompatibilityRecord make_record(const ModelShape& shape, const StoredForm& form,
                                 std::uint32_t blocks_per_chunk) {
   CompatibilityRecord record;
   record.shape = shape;
-  record.kv = kv;
+  record.kv = form.kv;
   record.blocks_per_chunk = blocks_per_chunk;
-  record.stored_dtype = kv.dtype;
-  if (is_quantised(kv.dtype)) {
+  record.stored_dtype = form.dtype();
+  if (is_quantised(form.kv.dtype)) {
     record.kv_scales = record.stored_scales = "f32 a token and head, behind each array of vectors";
+  } else if (form.narrow) {
+    record.stored_scales = "f32 a token and head, behind each region's values";
   }
   for (const KvGroup& group : kv_groups(shape)) {
-    if (group.window == kv.window) record.layers = group.layers;
+    if (group.window == form.kv.window) record.layers = group.layers;
   }
   return record;
 }

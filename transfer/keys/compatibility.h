@@ -11,6 +11,7 @@
 #include "kernels/model/kv_layout.h"
 #include "kernels/model/model_shape.h"
 #include "transfer/keys/key_hash.h"
+#include "transfer/tier/stored_form.h"
 
 namespace kvroof {
 
@@ -38,8 +39,8 @@ struct CompatibilityRecord {
   std::string tenant_salt;  // tenants with different salts share nothing
 };
 
-// The fields that a shape and a layout determine; the rest stay at their defaults.
-CompatibilityRecord make_record(const ModelShape& shape, const KvLayout& kv,
+// The fields that a shape and what is stored of it determine; the rest stay at their defaults.
+CompatibilityRecord make_record(const ModelShape& shape, const StoredForm& form,
                                 std::uint32_t blocks_per_chunk);
 
 // Every field, in order, as length and bytes: no two different records encode alike. What an empty

@@ -127,7 +127,7 @@ TEST(Compatibility, ShapeAndLayoutFillTheirFields) {
   shape.kinds = {{128, false}, {0, false}, {128, false}};
   const auto groups = kv_groups(shape);
   const KvLayout kv = make_kv_layout(shape, groups[1], DType::fp8, Layout::layer_first, 16, 10);
-  const Record record = make_record(shape, kv, 4);
+  const Record record = make_record(shape, {kv}, 4);
   EXPECT_EQ(record.shape.name, "m");
   EXPECT_EQ(record.shape.ranks, 2u);
   EXPECT_EQ(record.kv.layout, Layout::layer_first);
@@ -137,9 +137,14 @@ TEST(Compatibility, ShapeAndLayoutFillTheirFields) {
   EXPECT_EQ(record.stored_dtype, DType::fp8);
   EXPECT_NE(record.kv_scales, "");
   EXPECT_EQ(record.stored_scales, record.kv_scales);
-  const Record plain = make_record(
-      shape, make_kv_layout(shape, groups[1], DType::bf16, Layout::layer_first, 16, 10), 4);
+  const KvLayout wide = make_kv_layout(shape, groups[1], DType::bf16, Layout::layer_first, 16, 10);
+  const Record plain = make_record(shape, {wide}, 4);
+  EXPECT_EQ(plain.stored_dtype, DType::bf16);
   EXPECT_EQ(plain.kv_scales + plain.stored_scales, "");
+  const Record narrowed = make_record(shape, {wide, DType::fp8}, 4);
+  EXPECT_EQ(narrowed.stored_dtype, DType::fp8);
+  EXPECT_EQ(narrowed.kv_scales, "");
+  EXPECT_NE(narrowed.stored_scales, record.stored_scales) << "they lie elsewhere";
 }
 
 }  // namespace

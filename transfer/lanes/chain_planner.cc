@@ -8,12 +8,12 @@
 
 namespace kvroof {
 
-ChainPlanner::ChainPlanner(Direction direction, const KvLayout& kv, Buffer& cache,
+ChainPlanner::ChainPlanner(Direction direction, const StoredForm& form, Buffer& cache,
                            const DeviceInfo& info, CopyPlaces places)
     : direction_(direction),
-      planner_(kv, cache),
+      planner_(form.kv, cache),
       cache_(&cache),
-      block_bytes_(kv.block_bytes()),
+      block_bytes_(form.block_bytes()),
       max_regions_(info.max_regions == 0 ? std::numeric_limits<std::uint64_t>::max()
                                          : info.max_regions),
       copies_sum_(info.sums_copies),
@@ -72,14 +72,15 @@ void ChainPlanner::plan_staged(const Chain& chain) {
   const CopyStep copy{.touches_cache = false,
                       .body = Regions{.list = regions_, .sums = sums_on_the_way(chain, 0)}};
   const RowIndex& index = *places_.index;
+  const bool converts = places_.staging->converts();
   if (offload) {
-    add_op(places_.staging->gather(*cache_, index, chain.place, blocks), true);
+    add_op(places_.staging->fill(*cache_, index, chain.place, blocks), true, converts);
     sum_by_op(chain);
     steps_.push_back(copy);
   } else {
     steps_.push_back(copy);
     sum_by_op(chain);
-    add_op(places_.staging->scatter(*cache_, index, chain.place, blocks), true);
+    add_op(places_.staging->empty(*cache_, index, chain.place, blocks), true, converts);
   }
 }
 
@@ -114,8 +115,9 @@ void ChainPlanner::sum_rest(const Chain& chain) {
   }
 }
 
-void ChainPlanner::add_op(const Op& op, bool touches_cache) {
-  steps_.push_back({.station = Station::ops, .touches_cache = touches_cache, .body = op});
+void ChainPlanner::add_op(const Op& op, bool touches_cache, bool converts) {
+  steps_.push_back(
+      {.station = Station::ops, .touches_cache = touches_cache, .converts = converts, .body = op});
 }
 
 }  // namespace kvroof

@@ -34,7 +34,7 @@ struct CopyEnds {
 class ChainPlanner {
  public:
   // `info` is the cache's device's.
-  ChainPlanner(Direction direction, const KvLayout& kv, Buffer& cache, const DeviceInfo& info,
+  ChainPlanner(Direction direction, const StoredForm& form, Buffer& cache, const DeviceInfo& info,
                CopyPlaces places);
 
   // Of the lane's next copy. The steps hold until the next call; until the copy is submitted whole,
@@ -58,7 +58,7 @@ class ChainPlanner {
   CopySums sums_on_the_way(const Chain& chain, std::uint64_t at) const;
   void sum_by_op(const Chain& chain);
   void sum_rest(const Chain& chain);
-  void add_op(const Op& op, bool touches_cache);
+  void add_op(const Op& op, bool touches_cache, bool converts = false);
 
   Direction direction_;
   Planner planner_;

@@ -28,6 +28,8 @@ KvLayout tiny(Layout layout) {
 
 // On the null device pinned memory is memory of this process.
 struct ChainPlannerTest : testing::Test {
+  StoredForm form(Layout layout) const { return {tiny(layout), narrow}; }
+
   ChainPlanner planner(Direction direction, Layout layout, std::uint64_t max_regions = 0) {
     DeviceInfo info;
     info.max_regions = max_regions;
@@ -35,17 +37,18 @@ struct ChainPlannerTest : testing::Test {
     CopyPlaces places;
     places.index = std::move(*RowIndex::create(*device, tiny(layout), kBlocksPerChunk, kPlaces));
     places.staging =
-        std::move(*Staging::create(*device, tiny(layout), kBlocksPerChunk, kPlaces, true));
+        std::move(*Staging::create(*device, form(layout), kBlocksPerChunk, kPlaces, true));
     places.sums =
-        std::move(*SumPlaces::create(*device, tiny(layout), kBlocksPerChunk, kPlaces, true));
-    return {direction, tiny(layout), *cache, info, std::move(places)};
+        std::move(*SumPlaces::create(*device, form(layout), kBlocksPerChunk, kPlaces, true));
+    return {direction, form(layout), *cache, info, std::move(places)};
   }
 
   // The chunk lies at 1000, and of its blocks `skipped` come before these.
   std::span<const CopyStep> plan(ChainPlanner& planner, CopyPath path, std::vector<BlockId> blocks,
                                  std::uint32_t skipped = 0, bool summed = false) {
     lane.push({.path = path, .summed = summed});
-    return planner.plan(lane, *lane.next(), {blocks, {tier.get(), 1000, 384}, skipped});
+    return planner.plan(lane, *lane.next(),
+                        {blocks, {tier.get(), 1000, narrow ? 192u : 384u}, skipped});
   }
 
   static std::vector<std::int32_t> rows(const Span& index) {
@@ -60,6 +63,7 @@ struct ChainPlannerTest : testing::Test {
   std::unique_ptr<Buffer> tier =
       std::move(*device->allocate({.kind = MemoryKind::pinned, .bytes = 4096}));
   bool sums_copies = false;
+  std::optional<DType> narrow;
   Lane lane = std::move(*Lane::create(*device, {.ops = true, .most_open = kPlaces}));
 };
 
@@ -205,6 +209,49 @@ TEST_F(ChainPlannerTest, WhereCopiesSumTheyDoSoOnTheWay) {
   EXPECT_EQ(rest.source.bytes, 128u);
   EXPECT_EQ(rest.out.offset, 0u);
   EXPECT_EQ(rest.rows, 4u);
+}
+
+// A block is a row of 8 vectors of 4 elements: 32 bytes of values and as many of scales.
+TEST_F(ChainPlannerTest, ANarrowedCopyIsQuantisedOrDequantisedWhileItIsStaged) {
+  narrow = DType::fp8;
+  auto out = planner(Direction::offload, Layout::block_first);
+  const auto offload = plan(out, CopyPath::staged, {5, 1, 3});
+  ASSERT_EQ(offload.size(), 2u);
+  EXPECT_TRUE(offload[0].converts && !offload[1].converts);
+  const auto& quantise = op<Quantise>(offload[0]);
+  EXPECT_EQ(quantise.source.buffer, cache.get());
+  EXPECT_EQ(quantise.rows, 3u);
+  EXPECT_EQ(quantise.row.wide_bytes(), 128u);
+  EXPECT_EQ(quantise.row.narrow_bytes(), 64u);
+  EXPECT_EQ(quantise.row.narrow, DType::fp8);
+  EXPECT_EQ(regions(offload[1]).list[0].source.offset, quantise.out.offset);
+  EXPECT_EQ(regions(offload[1]).list[0].destination.bytes, 3 * 64u);
+  lane = std::move(*Lane::create(*device, {.ops = true, .most_open = kPlaces}));
+  auto in = planner(Direction::load, Layout::block_first);
+  const auto load = plan(in, CopyPath::staged, {5, 1}, 1);
+  ASSERT_EQ(load.size(), 2u);
+  EXPECT_EQ(regions(load[0]).list[0].source.offset, 1000u + 64);
+  EXPECT_EQ(regions(load[0]).list[0].source.bytes, 2 * 64u);
+  const auto& dequantise = op<Dequantise>(load[1]);
+  EXPECT_TRUE(load[1].touches_cache && load[1].converts);
+  EXPECT_EQ(dequantise.out.buffer, cache.get());
+  EXPECT_EQ(rows(dequantise.index), (std::vector<std::int32_t>{5, 1}));
+}
+
+// By way of the cache's rows there is no sum of what is stored.
+TEST_F(ChainPlannerTest, OfANarrowedChunkTheNarrowRowsAreSummed) {
+  narrow = DType::int8;
+  auto in = planner(Direction::load, Layout::layer_first);
+  const auto steps = plan(in, CopyPath::staged, {5, 1}, 1, true);
+  ASSERT_EQ(steps.size(), 4u);
+  const auto& staged = op<Checksum>(steps[1]);
+  EXPECT_EQ(staged.index.buffer, nullptr);
+  EXPECT_EQ(staged.rows, 8u);
+  EXPECT_EQ(staged.row_bytes, 16u);  // two vectors of 4 bytes, and two scales
+  EXPECT_EQ(staged.out.offset, 4 * 8u);
+  const auto& rest = op<Checksum>(steps[3]);
+  EXPECT_EQ(rest.source.offset, 1000u);
+  EXPECT_EQ(rest.source.bytes, 64u);
 }
 
 TEST_F(ChainPlannerTest, WhatALoadLeavesOutOnBothSidesIsSummedToo) {

@@ -47,6 +47,7 @@ enum class Station : std::uint8_t { copies, ops };
 struct CopyStep {
   Station station = Station::copies;
   bool touches_cache = true;  // the first such step waits for the copy's fences
+  bool converts = false;      // quantises or dequantises: at most one step of a copy
   decltype(Work::body) body;
 };
 
@@ -61,7 +62,8 @@ struct LandedCopy {
   Status status;
   std::uint64_t regions = 0;  // submitted
   Nanos submitted{};
-  Interval interval;  // device clock; from submission to reaping where it has no timestamps
+  Interval interval;   // device clock; from submission to reaping where it has no timestamps
+  Nanos converting{};  // of the interval, in the step that converts
   bool may_still_land = false;  // given up while it was open: its memory must not be used again
 };
 

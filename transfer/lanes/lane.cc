@@ -77,6 +77,7 @@ Status Lane::submit(std::span<const Point> fences, std::span<const CopyStep> ste
       head.cache = *ticket;
       head.fenced = true;
     }
+    if (step.converts) head.converting = *ticket;
     head.outcome.regions += regions_of(step);
     ++head.steps;
   }
@@ -180,6 +181,9 @@ void Lane::take_in(std::size_t station, const Completion& completion) {
   const bool explains = outcome.status.ok() || outcome.status.code == Code::aborted;
   if (!completion.status.ok() && explains) outcome.status = completion.status;
   if (!completion.interval) return;
+  if (station == index(Station::ops) && completion.ticket == open(number).converting) {
+    outcome.converting = completion.interval->end - completion.interval->begin;
+  }
   Interval& interval = outcome.interval;
   const bool first = interval.end == Nanos::min();
   interval.begin =

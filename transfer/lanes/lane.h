@@ -121,7 +121,8 @@ class Lane {
     std::array<Ticket, kStations> last{};  // everything up to here must have completed
     std::size_t cache_station = 0;         // of the last that touches the cache, and as in `last`
     Ticket cache = 0;
-    bool fenced = false;  // a step that touches the cache was submitted
+    bool fenced = false;    // a step that touches the cache was submitted
+    Ticket converting = 0;  // among the ops; 0: no such step was submitted
   };
 
   Lane(std::vector<Track> tracks, Device& device, const LaneConfig& config);

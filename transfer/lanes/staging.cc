@@ -3,34 +3,40 @@
 
 namespace kvroof {
 
-std::uint64_t Staging::bytes_of_place(const KvLayout& kv, std::uint32_t blocks_per_chunk) {
-  return blocks_per_chunk * kv.block_bytes();
+std::uint64_t Staging::bytes_of_place(const StoredForm& form, std::uint32_t blocks_per_chunk) {
+  return blocks_per_chunk * form.block_bytes();
 }
 
-Result<Staging> Staging::create(Device& device, const KvLayout& kv, std::uint32_t blocks_per_chunk,
-                                std::uint64_t places, bool backed) {
+Result<Staging> Staging::create(Device& device, const StoredForm& form,
+                                std::uint32_t blocks_per_chunk, std::uint64_t places, bool backed) {
   auto chunks = device.allocate({.kind = MemoryKind::device,
-                                 .bytes = places * bytes_of_place(kv, blocks_per_chunk),
+                                 .bytes = places * bytes_of_place(form, blocks_per_chunk),
                                  .backed = backed});
   if (!chunks.ok()) return chunks.status();
-  return Staging(kv, blocks_per_chunk, std::move(*chunks));
+  return Staging(form, blocks_per_chunk, std::move(*chunks));
 }
 
 Span Staging::span(std::uint64_t place, std::size_t blocks) const {
-  return {chunks_.get(), place * bytes_of_place(kv_, blocks_per_chunk_),
-          blocks * kv_.block_bytes()};
+  return {chunks_.get(), place * bytes_of_place(form_, blocks_per_chunk_),
+          blocks * form_.block_bytes()};
 }
 
-Gather Staging::gather(Buffer& cache, const RowIndex& index, std::uint64_t place,
-                       std::size_t blocks) const {
-  return {cache_span(cache), index.span(place, blocks), span(place, blocks), index.rows_of(blocks),
-          kv_.region_bytes()};
+Op Staging::fill(Buffer& cache, const RowIndex& index, std::uint64_t place,
+                 std::size_t blocks) const {
+  const std::uint32_t rows = index.rows_of(blocks);
+  const Span from = cache_span(cache), named = index.span(place, blocks);
+  const Span to = span(place, blocks);
+  if (form_.narrow) return Quantise{from, named, to, rows, form_.row()};
+  return Gather{from, named, to, rows, form_.region_bytes()};
 }
 
-Scatter Staging::scatter(Buffer& cache, const RowIndex& index, std::uint64_t place,
-                         std::size_t blocks) const {
-  return {span(place, blocks), index.span(place, blocks), cache_span(cache), index.rows_of(blocks),
-          kv_.region_bytes()};
+Op Staging::empty(Buffer& cache, const RowIndex& index, std::uint64_t place,
+                  std::size_t blocks) const {
+  const std::uint32_t rows = index.rows_of(blocks);
+  const Span from = span(place, blocks), named = index.span(place, blocks);
+  const Span to = cache_span(cache);
+  if (form_.narrow) return Dequantise{from, named, to, rows, form_.row()};
+  return Scatter{from, named, to, rows, form_.region_bytes()};
 }
 
 }  // namespace kvroof

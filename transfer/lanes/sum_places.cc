@@ -8,14 +8,14 @@ using Sum = std::uint64_t;
 
 }  // namespace
 
-Result<SumPlaces> SumPlaces::create(Device& device, const KvLayout& kv,
+Result<SumPlaces> SumPlaces::create(Device& device, const StoredForm& form,
                                     std::uint32_t blocks_per_chunk, std::uint64_t places,
                                     bool backed) {
-  const std::uint64_t parts = places * blocks_per_chunk * SumParts::of(kv).parts_of_block();
+  const std::uint64_t parts = places * blocks_per_chunk * SumParts::of(form).parts_of_block();
   auto sums =
       device.allocate({.kind = MemoryKind::pinned, .bytes = parts * sizeof(Sum), .backed = backed});
   if (!sums.ok()) return sums.status();
-  return SumPlaces(kv, blocks_per_chunk, std::move(*sums));
+  return SumPlaces(form, blocks_per_chunk, std::move(*sums));
 }
 
 Span SumPlaces::from(std::uint64_t place, std::uint64_t part) const {
@@ -39,7 +39,7 @@ Checksum SumPlaces::op(const Span& source, std::uint64_t place, std::uint64_t fi
 
 Checksum SumPlaces::of_cache(Buffer& cache, const RowIndex& index, std::uint64_t place,
                              std::uint64_t first, std::size_t blocks) const {
-  Checksum named = op({&cache, 0, kv_.cache_bytes()}, place, first, blocks);
+  Checksum named = op({&cache, 0, cache_bytes_}, place, first, blocks);
   named.index = index.span(place, blocks);
   return named;
 }

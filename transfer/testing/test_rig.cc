@@ -54,6 +54,7 @@ Rig::Rig(const RigConfig& config, Faults faults)
                                 .store = config.store,
                                 .copy_timeout = config.copy_timeout,
                                 .copy = config.copy,
+                                .transfer_dtype = config.transfer_dtype,
                                 .check_tokens = config.check_tokens,
                                 .integrity = config.integrity,
                                 .disk = config.disk}));

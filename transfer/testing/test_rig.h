@@ -30,6 +30,7 @@ struct RigConfig {
   CopyChoice copy = rig_path;
   bool check_tokens = false;
   Integrity integrity = rig_integrity;
+  std::optional<DType> transfer_dtype{};  // the cache is f32
 };
 
 class Rig {
